@@ -1,0 +1,1 @@
+"""The dashboard's parts: controls, jobs, figures and the live chart."""

@@ -1,0 +1,39 @@
+"""Samplers that mix Hamiltonian moves with other Metropolis updates (Zhou, AABI 2022): right, fast, and open to see.
+
+    >>> import mahmc
+    >>> run = mahmc.sample("mdc", "mahmc", draws=20_000, seed=7)
+    >>> run.acceptance, run.ess_per_gradient("u")
+
+Notation, used everywhere; the paper's symbol is the name:
+
+| name    | paper | meaning |
+|---------|-------|---------|
+| q       | q^H   | the continuous variables that leapfrogs move |
+| other   | q^O   | the other variables, which have updates of their own |
+| p       | p^H   | momentum of q^H |
+| U, grad | U, ∇U | potential energy, −log π up to a constant, and its gradient in q^H |
+| K       | K     | kinetic energy, p²/2 |
+| E       | E     | U + K |
+| epsilon | ε     | step size of the leapfrog |
+| L       | L, N^L| leapfrogs between two updates of q^O; for hmc the whole trajectory |
+| n_u     | N^U   | segments of L leapfrogs in one MAHMC trajectory |
+| alpha   | α     | share of the momentum that is kept (MALA-P, MALA-PN) |
+| delta   | δ     | drift of the persistent uniform (MALA-PN) |
+| v       | v     | that uniform, on (−1, 1); recorded as "slice" |
+| delta_E | ΔE    | change of U by updates of q^O inside a trajectory |
+| D       | D     | the sequence of leapfrogs and updates of q^O in a trajectory |
+
+Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run.
+"""
+
+from mahmc import targets
+from mahmc.parameters import InvalidInput, Parameter
+from mahmc.run import Progress, Run, sample
+from mahmc.samplers import SAMPLERS
+from mahmc.spec import RunSpec
+from mahmc.targets import Target
+from mahmc.version import __version__
+
+__all__ = [
+    "SAMPLERS", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target", "__version__", "sample", "targets",
+]  # fmt: skip

@@ -1,0 +1,209 @@
+"""The command line: `mahmc sample`, `mahmc list`, `mahmc compile`. Its options are generated from the registries.
+
+Exit codes: 0 done; 2 something given cannot be used (the message says what to do); 130 stopped by Ctrl-C, with what
+was drawn until then kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mahmc.parameters import InvalidInput, Parameter
+from mahmc.run import Run
+from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.spec import RUN_PARAMETERS, STARTS, RunSpec
+from mahmc.targets import FAMILIES, elements
+from mahmc.version import __version__
+
+STOPPED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except InvalidInput as error:
+        print(f"mahmc: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mahmc", description="Samplers that mix Hamiltonian moves with other Metropolis updates."
+    )
+    parser.add_argument("--version", action="version", version=f"mahmc {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    sample = commands.add_parser("sample", help="draw chains and print a summary", description=_sample.__doc__)
+    sample.add_argument("target", metavar="TARGET", help=f"one of {', '.join(FAMILIES)}")
+    sample.add_argument("sampler", metavar="SAMPLER", help=f"one of {', '.join(SAMPLERS)}")
+    for title, group in (
+        ("of the sampler (left out: the paper's best values)", PARAMETERS.values()),
+        ("of the run", RUN_PARAMETERS.values()),
+        *((f"of {family.name}", family.parameters) for family in FAMILIES.values()),
+    ):
+        _add_options(sample.add_argument_group(f"parameters {title}"), group)
+    sample.add_argument("--update", help="how q^O is updated: gibbs or metropolis")
+    sample.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
+    sample.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
+    sample.add_argument("--out", metavar="FILE.nc", type=Path, help="write the draws there, as NetCDF for ArviZ")
+    sample.set_defaults(command=_sample)
+    commands.add_parser("list", help="targets, samplers, parameters and their ranges").set_defaults(command=_list)
+    compile_ = commands.add_parser("compile", help="compile every sampler for every target, and keep the result")
+    compile_.set_defaults(command=_compile)
+    return parser
+
+
+def _add_options(group: Any, parameters: Any) -> None:
+    for parameter in parameters:
+        flag = f"--{parameter.name.replace('_', '-')}"
+        text = f"{parameter.title}, {parameter.range}. {parameter.help}".replace("%", "%%")
+        metavar = "A,B,…" if parameter.kind == "floats" else parameter.kind.upper()
+        group.add_argument(flag, metavar=metavar, dest=parameter.name, help=text)
+
+
+def _sample(options: argparse.Namespace) -> int:
+    """Draw chains, with a progress bar, print a summary table, and write the draws if asked to."""
+    spec = _spec(options)
+    _refuse_bad_path(options.out)
+    run = Run(spec)
+    stopped = _advance_with_bar(run)
+    if run.done <= spec.warmup:
+        print("mahmc: stopped before the warm-up was over; nothing was drawn.", file=sys.stderr)
+        return STOPPED
+    print(summary(run))
+    if options.out:
+        run.to_netcdf(options.out)
+        print(f"\nwrote {options.out}")
+    return STOPPED if stopped else 0
+
+
+def _spec(options: argparse.Namespace) -> RunSpec:
+    own = FAMILIES[options.target].parameters if options.target in FAMILIES else ()
+    described: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **{p.name: p for p in own}}
+    for family in FAMILIES.values():
+        for parameter in family.parameters:
+            described.setdefault(parameter.name, parameter)
+    texts = {name: getattr(options, name) for name in described if getattr(options, name) is not None}
+    chosen: dict[str, Any] = {name: described[name].parse(text) for name, text in texts.items()}
+    chosen |= {name: getattr(options, name) for name in ("update", "start", "keep") if getattr(options, name)}
+    return RunSpec.of(options.target, options.sampler, **chosen)
+
+
+def _refuse_bad_path(path: Path | None) -> None:
+    """Before the run rather than after it."""
+    if path and not path.resolve().parent.is_dir():
+        raise InvalidInput(f"--out {path}: there is no folder {path.resolve().parent}; make it first.")
+    if path and path.is_dir():
+        raise InvalidInput(f"--out {path} is a folder; give the name of a file in it, such as {path / 'draws.nc'}.")
+
+
+def _advance_with_bar(run: Run) -> bool:
+    """Run to the end, or to Ctrl-C; returns whether it was stopped."""
+    from tqdm import tqdm
+
+    with tqdm(total=run.spec.slots, unit=" draws", unit_scale=True, disable=None, leave=False) as bar:
+        try:
+            for progress in run:
+                bar.update(progress.done - bar.n)
+                bar.set_postfix_str(f"{progress.leapfrogs_per_second:.2g} leapfrogs/s")
+        except KeyboardInterrupt:
+            run.stop()
+            return True
+    return False
+
+
+def summary(run: Run) -> str:
+    """What a person wants to know of a run, as text: settings, cost, acceptance, and a row for each quantity."""
+    spec, drawn = run.spec, max(run.done - run.spec.warmup, 0)
+    settings = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
+    rates = {kind: a.rate for kind, a in run.acceptances.items() if a.rate is not None}
+    lines = [
+        f"{run.target.title} by {spec.method.title} ({settings}; update {spec.update}; seed {spec.seed})",
+        f"{spec.chains} chains x {drawn} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
+        f"{run.leapfrogs:.3g} leapfrogs, {run.progress.leapfrogs_per_second:.3g} a second",
+        "acceptance: " + ", ".join(f"{kind} {rate:.4f}" for kind, rate in rates.items())
+        + (f"; {run.non_finite} rejections for a non-finite energy" if run.non_finite else ""),
+        "",
+        _table([("quantity", "mean", "sd", "mcse", "ess bulk", "ess tail", "r-hat", "truth"), *_rows(run)]),
+    ]  # fmt: skip
+    name = run.target.paper_quantity
+    if name in run.names:
+        figure = f"\nESS of {name} per draw and leapfrog: {_number(float(run.ess_per_gradient(name)))}"
+        paper = spec.method.paper_ess.get(spec.target)
+        lines.append(figure + (f" (the paper, at its best settings: {paper:.3g})" if paper else ""))
+    return "\n".join(lines)
+
+
+def _rows(run: Run) -> list[tuple[str, ...]]:
+    """A row for each scalar, and of a vector the element with the smallest ESS."""
+    vectors = {q.name: elements(q) for q in run.target.quantities if q.vector and q.name in run.spec.keep}
+    members = {element for names in vectors.values() for element in names}
+    rows = []
+    for vector in vectors:
+        ess = np.nan_to_num(np.asarray(run.ess(vector)), nan=np.inf)
+        worst = int(np.argmin(ess))
+        rows.append(_row(run, f"{vector}[{worst}]", f"{vector}[{worst}] (least ESS of {len(vectors[vector])})"))
+    return [_row(run, name, name) for name in run.names if name not in members] + rows
+
+
+def _row(run: Run, name: str, label: str) -> tuple[str, ...]:
+    x, truth = run.get(name), run.target.truth(name)
+    values = (x.mean(), x.std(), run.mcse(name), run.ess(name), run.ess(name, "tail"), run.rhat(name))
+    return (label, *(_number(float(v)) for v in values), _number(truth.mean) if truth else "-")
+
+
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return "undefined"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+             for row in rows]  # fmt: skip
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def _list(options: argparse.Namespace) -> int:
+    """Everything that can be chosen."""
+    print("targets")
+    for family in FAMILIES.values():
+        print(f"  {family.name:8} {family.about}")
+        for p in family.parameters:
+            print(f"    {p.name:12} {p.title}, {p.range}; default {p.default}")
+    print("\nsamplers")
+    for sampler in SAMPLERS.values():
+        print(f"  {sampler.name:8} {sampler.about}")
+        for target in FAMILIES:
+            values = ", ".join(f"{name} {value:g}" for name, value in sampler.defaults(target).items())
+            print(f"    {target:12} {values}")
+    print("\nparameters of samplers")
+    for p in PARAMETERS.values():
+        print(f"  {p.name:8} {p.symbol:4} {p.title}, {p.range}. {p.help}")
+    print("\nparameters of a run")
+    for p in RUN_PARAMETERS.values():
+        print(f"  {p.name:8} {p.title}, {p.range}; default {p.default}. {p.help}")
+    return 0
+
+
+def _compile(options: argparse.Namespace) -> int:
+    """One short run of each sampler on each target: what is not in the cache yet is compiled."""
+    for target in FAMILIES:
+        for sampler in SAMPLERS:
+            begin = time.perf_counter()
+            Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
+            print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""The one decorator that holds the compiler's options, and the folder of its cache.
+
+Options, and why:
+
+- ``nogil``: blocks of chains run on threads of their own.
+- ``error_model="numpy"``: 1/0 is inf and is dealt with as a rejection; no exception inside a kernel.
+- ``fastmath``: only *contract* (a·b + c as one instruction), *arcp* and *nsz*. The full flag assumes that there is
+  no NaN, and the compiler would then remove the very test that catches one.
+- ``_nrt``: off. Kernels allocate nothing, so nothing needs counting of references, which cost ten times the
+  arithmetic on a small target.
+- ``cache``: numba looks at the file of the compiled function alone, not at what that function calls. Our kernels
+  reach targets in other files, so the cache folder itself is named by a digest of every engine source: edit one
+  line anywhere and another folder, an empty one, is used.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.extending import overload
+
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract", "arcp", "nsz"},
+    "_nrt": False,
+}
+PACKAGE = Path(__file__).parent
+
+
+def cache_root() -> Path:
+    """Where compiled kernels live: $MAHMC_CACHE_DIR, else the user's cache folder, else a temporary one."""
+    if chosen := os.environ.get("MAHMC_CACHE_DIR"):
+        return Path(chosen)
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    root = base / "mahmc"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if os.access(root, os.W_OK):
+            return root
+    except OSError:
+        pass
+    return Path(tempfile.gettempdir()) / f"mahmc-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+
+
+@functools.cache
+def source_digest() -> str:
+    """A digest of every source file that can end up in machine code, and of the compiler's version."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    compiled_rooms = ("compiled.py", "lanes.py", "streams.py", "targets/*.py", "kernels/*.py")
+    for path in sorted(path for room in compiled_rooms for path in PACKAGE.glob(room)):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def kernel(function: Callable) -> Callable:
+    """Compile an entry point: a kernel that Python calls, kept on disk between processes."""
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(cache_root() / source_digest())
+    try:
+        return numba.njit(cache=True, **OPTIONS)(function)
+    finally:
+        settings.CACHE_DIR = before
+
+
+def inlined(function: Callable) -> Callable:
+    """Compile a small part that kernels call; it always becomes part of its caller, so nothing is left of it."""
+    return numba.njit(forceinline=True, **OPTIONS)(function)
+
+
+def implements(generic: Callable, target_class: type) -> Callable[[Callable], Callable]:
+    """Give `generic` (a function that does nothing itself) its compiled body for one class of target.
+
+    >>> @implements(potential, MDC)
+    ... def mdc_potential(target, q, other, grad, scratch): ...
+    """
+
+    def register(body: Callable) -> Callable:
+        def choose(target: Any, *rest: Any) -> Callable | None:
+            return body if getattr(target, "instance_class", None) is target_class else None
+
+        choose.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
+        options: Any = {"forceinline": True, **OPTIONS}
+        overload(generic, jit_options=options, strict=False)(choose)
+        return body
+
+    return register

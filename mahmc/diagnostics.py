@@ -1,0 +1,69 @@
+"""ESS, R-hat and Monte Carlo errors: ArviZ's, with an honest answer where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from mahmc.run import Run
+
+FEWEST_DRAWS = 8  # below that, split chains are too short for any of these
+
+
+@cache
+def arviz() -> Any:
+    """ArviZ, imported when first needed: it takes longer than everything else here together."""
+    import arviz
+
+    if hasattr(arviz, "utils"):  # 0.x: its own numba code does not work with NumPy from 2.4 on
+        arviz.utils.Numba.disable_numba()
+    return arviz
+
+
+def defined(x: np.ndarray) -> bool:
+    """Whether chains (chains, draws) are long enough and moved. Of constants ArviZ says ESS = N; we say undefined."""
+    return x.shape[-1] >= FEWEST_DRAWS and bool(np.ptp(x) > 0)
+
+
+def ess(x: np.ndarray, kind: str = "bulk") -> float:
+    """Effective sample size of chains (chains, draws); NaN where undefined."""
+    return float(arviz().ess(np.asarray(x, float), method=kind)) if defined(x) else float("nan")
+
+
+def rhat(x: np.ndarray) -> float:
+    """Rank-normalised split R-hat of chains (chains, draws); NaN where undefined."""
+    return float(arviz().rhat(np.asarray(x, float))) if defined(x) else float("nan")
+
+
+def mcse(x: np.ndarray, kind: str = "mean") -> float:
+    """Monte Carlo standard error of the mean or sd of chains (chains, draws); NaN where undefined."""
+    return float(arviz().mcse(np.asarray(x, float), method=kind)) if defined(x) else float("nan")
+
+
+def by_element(statistic: Callable[..., float], x: np.ndarray, *options: Any) -> float | np.ndarray:
+    """The statistic of (chains, draws), or of each element of (chains, draws, size)."""
+    if x.ndim == 2:
+        return statistic(x, *options)
+    return np.array([statistic(x[..., i], *options) for i in range(x.shape[-1])])
+
+
+def to_arviz(run: Run) -> Any:
+    """A run as InferenceData (ArviZ 0.x) or DataTree (1.x)."""
+    az = arviz()
+    dims = {name: [f"{name}_dim"] for name, x in run.draws.items() if x.ndim == 3}
+    posterior = {name: np.ascontiguousarray(x) for name, x in run.draws.items() if name != "energy"}
+    groups: dict[str, Any] = {"posterior": posterior}
+    if "energy" in run.draws:
+        groups["sample_stats"] = {"energy": np.ascontiguousarray(run.draws["energy"])}
+    attributes = {"spec": run.spec.to_json(), "acceptance": run.acceptance, "inference_library": "mahmc"}
+    if hasattr(az, "InferenceData"):
+        data = az.from_dict(**groups, dims=dims)
+        data.posterior.attrs.update(attributes)
+        return data
+    tree = az.from_dict(groups, dims=dims)
+    tree["posterior"].attrs.update(attributes)
+    return tree

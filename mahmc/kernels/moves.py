@@ -1,0 +1,96 @@
+"""The moves of Algorithms 1 to 3, on a block of chains."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahmc.compiled import inlined
+from mahmc.lanes import as_count, load, splat, store, where
+from mahmc.streams import normal_pair
+from mahmc.targets.base import potential, step_scale
+
+
+@inlined
+def refresh(rng, p, alpha):
+    """p ← α·p + √(1 − α²)·n, n ~ N(0, I).  (Algo. 2; α = 0 draws the momentum anew)"""
+    beta = (1.0 - alpha * alpha) ** 0.5
+    rows = p.shape[0]
+    for i in range(0, rows, 2):
+        first, second = normal_pair(rng)
+        store(p, i, alpha * load(p, i) + beta * first)
+        if i + 1 < rows:
+            store(p, i + 1, alpha * load(p, i + 1) + beta * second)
+
+
+@inlined
+def kinetic(p):
+    """K(p) = |p|²/2."""
+    total = splat(0.0)
+    for i in range(p.shape[0]):
+        total += load(p, i) * load(p, i)
+    return 0.5 * total
+
+
+@inlined
+def kick(p, grad, epsilon):
+    """p ← p − ε·∇U."""
+    for i in range(p.shape[0]):
+        store(p, i, load(p, i) - epsilon * load(grad, i))
+
+
+@inlined
+def drift(q, p, epsilon):
+    """q ← q + ε·p."""
+    for i in range(q.shape[0]):
+        store(q, i, load(q, i) + epsilon * load(p, i))
+
+
+@inlined
+def leapfrog(target, q, p, other, grad, scratch, epsilon):
+    """One step of size ε under U(·, q^O): half kick, drift, half kick. Returns U at its end.  (Algo. 1)"""
+    kick(p, grad, 0.5 * epsilon)
+    drift(q, p, epsilon)
+    U = potential(target, q, other, grad, scratch)
+    kick(p, grad, 0.5 * epsilon)
+    return U
+
+
+@inlined
+def leapfrogs(target, state, epsilon, n):
+    """n ≥ 1 steps of size ε·step_scale. Only the last one's U is used, so only there is it worked out."""
+    scaled = epsilon * step_scale(target, state.other)
+    for _ in range(n - 1):
+        leapfrog(target, state.q, state.p, state.other, state.grad, state.scratch, scaled)
+    return leapfrog(target, state.q, state.p, state.other, state.grad, state.scratch, scaled)
+
+
+@inlined
+def copy(source, destination):
+    """destination ← source, row by row."""
+    for i in range(source.shape[0]):
+        store(destination, i, load(source, i))
+
+
+@inlined
+def restore(accepted, now, before):
+    """now ← before, in the lanes that did not accept."""
+    for i in range(now.shape[0]):
+        store(now, i, where(accepted, load(now, i), load(before, i)))
+
+
+@inlined
+def count(counts, row, condition):
+    """Add one where the condition holds."""
+    store(counts, row, load(counts, row) + as_count(condition))
+
+
+@inlined
+def record(state, out, iteration):
+    """Write the state to its place in `out` if this iteration is one that is kept."""
+    if (iteration + 1) % out.thin == 0:
+        slot = (iteration + 1) // out.thin - 1
+        for c in range(out.reals.shape[0]):
+            for j in range(out.real_rows.size):
+                out.reals[c, slot, j] = state.stack[out.real_rows[j], c]
+            for j in range(out.discrete_rows.size):
+                out.discretes[c, slot, j] = np.int8(state.stack[out.discrete_rows[j], c])

@@ -1,0 +1,83 @@
+"""A block's state, what is counted of it, and where its draws go."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from mahmc.compiled import kernel
+from mahmc.lanes import LANES, store
+from mahmc.streams import seeded, source
+from mahmc.targets.base import Target, potential
+
+
+class Before(NamedTuple):
+    """Room for the state that a rejection goes back to."""
+
+    q: np.ndarray
+    other: np.ndarray
+    p: np.ndarray
+    grad: np.ndarray
+    rng: np.ndarray
+    inner_count: np.ndarray
+
+
+class State(NamedTuple):
+    """What the next iteration of a block needs; every array has shape (rows, LANES)."""
+
+    stack: np.ndarray  # q, other, U, p and v above each other, so that any row can be recorded by its number
+    q: np.ndarray  # q^H
+    other: np.ndarray  # q^O
+    U: np.ndarray  # U at (q, other)
+    p: np.ndarray  # the momentum of q; kept between iterations by MALA-P and MALA-PN
+    v: np.ndarray  # MALA-PN's persistent uniform on (−1, 1)
+    grad: np.ndarray  # ∇U at (q, other)
+    rng: np.ndarray  # four words a lane
+    scratch: np.ndarray  # room for the target's arithmetic; means nothing between calls
+    before: Before
+
+
+class Counts(IntEnum):
+    """Rows of the counters, each with one number a lane."""
+
+    TRAJECTORY = 0  # accepted tests of q^H (and with MAHMC of the whole trajectory)
+    INNER = 1  # accepted updates of q^O inside trajectories
+    OUTER = 2  # accepted updates of q^O after them
+    NON_FINITE = 3  # rejections because the energy was not finite
+
+
+class Record(NamedTuple):
+    """Where the draws of a block go: (chains, draws, columns), real and whole numbers apart.
+
+    A column is named by its row in the stack of q, other, U, p and v.
+    """
+
+    reals: np.ndarray
+    real_rows: np.ndarray
+    discretes: np.ndarray
+    discrete_rows: np.ndarray
+    thin: int
+
+
+def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block: int) -> State:
+    """The state of LANES chains that start at the given (LANES, rows) values."""
+    stack = np.empty((2 * target.dim + target.n_other + 2, LANES))
+    split = np.cumsum([target.dim, target.n_other, 1, target.dim])
+    q_rows, other_rows, U, p, v = np.split(stack, split)
+    q_rows[:], other_rows[:] = q.T, other.T
+    refreshed = np.random.default_rng(source(seed, block, 1))
+    p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
+    grad, rng = np.zeros((target.dim, LANES)), seeded(seed, block)
+    scratch = np.zeros((target.n_scratch, LANES))
+    before = Before(q_rows.copy(), other_rows.copy(), p.copy(), grad.copy(), rng.copy(), np.zeros((1, LANES), np.int64))
+    state = State(stack, q_rows, other_rows, U, p, v, grad, rng, scratch, before)
+    evaluate(target.data, state)
+    return state
+
+
+@kernel
+def evaluate(target, state):
+    """Put U and ∇U of the block's state where they belong."""
+    store(state.U, 0, potential(target, state.q, state.other, state.grad, state.scratch))

@@ -1,0 +1,392 @@
+"""A run: blocks of chains, advanced in chunks on threads, that can stop and go on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mahmc import diagnostics
+from mahmc.kernels import Counts, Record, State, new_state
+from mahmc.lanes import LANES
+from mahmc.parameters import InvalidInput
+from mahmc.spec import RunSpec
+from mahmc.streams import source
+from mahmc.targets import Target, elements
+
+CHUNK_SECONDS = 0.075
+MEMORY_SHARE = 0.5  # of what is free; diagnostics need room as well
+
+
+class Progress(NamedTuple):
+    """How far a run is. Draws are per chain, the warm-up's included."""
+
+    done: int
+    total: int
+    seconds: float
+    leapfrogs: int
+
+    @property
+    def share(self) -> float:
+        return self.done / self.total
+
+    @property
+    def leapfrogs_per_second(self) -> float:
+        return self.leapfrogs / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float:
+        return self.seconds * (self.total - self.done) / self.done if self.done else float("nan")
+
+
+class Acceptance(NamedTuple):
+    """Accepted and made, in whole numbers, by chain. `rate` is None where nothing was tested."""
+
+    accepted: np.ndarray
+    made: np.ndarray
+
+    @property
+    def rate(self) -> float | None:
+        made = int(self.made.sum())
+        return int(self.accepted.sum()) / made if made else None
+
+    @property
+    def by_chain(self) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return self.accepted / self.made
+
+
+@dataclass
+class Block:
+    """LANES chains in lockstep. `counts` are apart for warm-up and draws: (phase, kind, lane)."""
+
+    state: State
+    record: Record
+    counts: np.ndarray
+    done: int = 0  # iterations
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """One pool for the whole process, however many runs there are: they share the cores chunk by chunk."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="mahmc")
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Run:
+    """Chains of one spec. Iterating advances them chunk by chunk and yields a Progress after each.
+
+    >>> run = Run(RunSpec.of("mdc", "mahmc", draws=10_000))
+    >>> for progress in run:
+    ...     if progress.share > 0.5:
+    ...         run.stop()
+    >>> run.advance_all()  # goes on; the draws are those of a run that never stopped
+
+    Draws may be read at any time, from another thread too: what is done does not change any more.
+    """
+
+    def __init__(self, spec: RunSpec, target: Target | None = None, threads: int | None = None) -> None:
+        self.spec = spec
+        self.target = target or spec.build_target()
+        self.threads = threads or cores()
+        self.seconds = 0.0
+        self._stop = np.zeros(1, np.uint8)
+        self._columns = _columns(spec, self.target)
+        _refuse_if_too_large(spec, self._columns)
+        shape = (spec.chains, spec.slots)
+        self._reals = np.empty((*shape, len(self._columns.real_rows)))
+        self._discretes = np.empty((*shape, len(self._columns.discrete_rows)), np.int8)
+        self._blocks = [self._new_block(b) for b in range(-(-spec.chains // LANES))]
+        self._chunk = 16
+        self.history: list[tuple[int, np.ndarray]] = []  # (draws done, counts by phase and kind) after each chunk
+
+    # ------------------------------------------------------------------------------------------ advancing
+
+    def __iter__(self) -> Iterator[Progress]:
+        self._stop[0] = 0
+        while not self.finished and not self._stop[0]:
+            self.advance()
+            yield self.progress
+
+    def advance_all(self) -> Run:
+        """Go on to the end."""
+        for _ in self:
+            pass
+        return self
+
+    def advance(self, seconds: float = CHUNK_SECONDS) -> None:
+        """Run every block to the same iteration, about `seconds` further; less if stopped meanwhile."""
+        goal = self._goal()
+        begin = time.perf_counter()
+        behind = [block for block in self._blocks if block.done < goal]
+        list(_pool(self.threads).map(lambda block: self._advance_block(block, goal), behind))
+        took = time.perf_counter() - begin
+        self.seconds += took
+        self.history.append((self.done, self._total_counts()))
+        if not self._stop[0]:
+            self._chunk = max(1, min(int(self._chunk * seconds / max(took, 1e-6)), 8 * self._chunk))
+
+    def stop(self) -> None:
+        """Stop now, from any thread: kernels leave off at the next segment and undo what was half done."""
+        self._stop[0] = 1
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self._stop[0])
+
+    @property
+    def finished(self) -> bool:
+        return self._iterations == self.spec.slots * self.spec.thin
+
+    @property
+    def done(self) -> int:
+        """Recorded draws of every chain so far, the warm-up's included."""
+        return self._iterations // self.spec.thin
+
+    @property
+    def progress(self) -> Progress:
+        return Progress(self.done, self.spec.slots, self.seconds, self.leapfrogs)
+
+    # --------------------------------------------------------------------------------------------- results
+
+    @property
+    def draws(self) -> dict[str, np.ndarray]:
+        """The draws after the warm-up, by quantity: (chains, draws), or (chains, draws, size)."""
+        return self._quantities(self.spec.warmup, max(self.done, self.spec.warmup))
+
+    @property
+    def warmup_draws(self) -> dict[str, np.ndarray]:
+        """The draws of the warm-up, likewise."""
+        return self._quantities(0, min(self.done, self.spec.warmup))
+
+    def get(self, name: str, warmup: bool = False) -> np.ndarray:
+        """One quantity: recorded ("w"), an element of one ("w[3]"), or worked out from them ("ones")."""
+        draws = self.warmup_draws if warmup else self.draws
+        if name in draws:
+            return draws[name]
+        if name in self.target.derived:
+            try:
+                return self.target.derived[name](draws)
+            except KeyError as missing:
+                raise InvalidInput(f"{name} needs {missing}, which was not recorded: add it to keep.") from None
+        base, bracket, index = name.partition("[")
+        if bracket and base in draws and index[:-1].isdigit() and int(index[:-1]) < draws[base].shape[-1]:
+            return draws[base][..., int(index[:-1])]
+        raise InvalidInput(f"{name!r} was not recorded. There are: {', '.join(self.names)}.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every scalar quantity that can be had from what was recorded."""
+        kept = self.spec.keep
+        recorded = [e for q in self.target.quantities if q.name in kept for e in elements(q)]
+        derived = [n for n in self.target.derived if _needs(n, self.target) <= set(kept)]
+        momentum = [f"momentum[{i}]" for i in range(self.target.dim)] if "momentum" in kept else []
+        return (*recorded, *derived, *(n for n in ("energy", "slice") if n in kept), *momentum)
+
+    @property
+    def acceptance(self) -> float:
+        """Mean acceptance of the test of q^H (with MAHMC of the whole trajectory), after the warm-up."""
+        return self.acceptances["trajectory"].rate or 0.0
+
+    @property
+    def acceptances(self) -> dict[str, Acceptance]:
+        """Accepted tests by kind ("trajectory", "inner", "outer") and chain, after the warm-up."""
+        method, values = self.spec.method, self.spec.values
+        iterations = np.repeat([max(0, b.done - self._warmup_iterations) for b in self._blocks], LANES)
+        iterations = iterations[: self.spec.chains]
+        counts = np.concatenate([b.counts[1] for b in self._blocks], axis=1)[:, : self.spec.chains]
+        return {
+            "trajectory": Acceptance(counts[Counts.TRAJECTORY], iterations * method.tests(values)),
+            "inner": Acceptance(counts[Counts.INNER], iterations * method.inner_updates(values)),
+            "outer": Acceptance(counts[Counts.OUTER], iterations),
+        }
+
+    @property
+    def non_finite(self) -> int:
+        """Rejections because an energy or a gradient was not finite, the warm-up's included."""
+        return int(self._total_counts()[:, Counts.NON_FINITE].sum())
+
+    @property
+    def leapfrogs(self) -> int:
+        """Leapfrogs of all chains so far, the warm-up's included."""
+        lanes = [record.reals.shape[0] for record in (b.record for b in self._blocks)]
+        per_iteration = self.spec.method.leapfrogs(self.spec.values)
+        return sum(b.done * n for b, n in zip(self._blocks, lanes, strict=True)) * per_iteration
+
+    @property
+    def gradients(self) -> int:
+        """Gradients evaluated: one a leapfrog and one at each start. Updates of q^O correct the gradient they find."""
+        return self.leapfrogs + self.spec.chains
+
+    # ----------------------------------------------------------------------------------------- diagnostics
+
+    def ess(self, name: str, kind: str = "bulk") -> float | np.ndarray:
+        """Effective sample size by ArviZ; NaN, which means undefined, where chains never moved."""
+        return diagnostics.by_element(diagnostics.ess, self.get(name), kind)
+
+    def rhat(self, name: str) -> float | np.ndarray:
+        """Rank-normalised split R-hat by ArviZ."""
+        return diagnostics.by_element(diagnostics.rhat, self.get(name))
+
+    def mcse(self, name: str, kind: str = "mean") -> float | np.ndarray:
+        """Monte Carlo standard error of the mean (or of the "sd") by ArviZ."""
+        return diagnostics.by_element(diagnostics.mcse, self.get(name), kind)
+
+    def ess_per_gradient(self, name: str) -> float | np.ndarray:
+        """The paper's figure: relative bulk ESS divided by the leapfrogs of one draw."""
+        size = self.get(name)[..., 0].size if self.get(name).ndim == 3 else self.get(name).size
+        return self.ess(name) / (size * self.spec.leapfrogs_per_draw)
+
+    def to_arviz(self) -> Any:
+        """As ArviZ's container: InferenceData up to ArviZ 0.x, DataTree from 1.0 on."""
+        return diagnostics.to_arviz(self)
+
+    def to_netcdf(self, path: str | os.PathLike[str]) -> None:
+        """Write draws, acceptance and the spec to a NetCDF file that ArviZ opens."""
+        self.to_arviz().to_netcdf(os.fspath(path), engine="h5netcdf")
+
+    # --------------------------------------------------------------------------------------------- inside
+
+    @property
+    def _iterations(self) -> int:
+        return min(block.done for block in self._blocks)
+
+    @property
+    def _warmup_iterations(self) -> int:
+        return self.spec.warmup * self.spec.thin
+
+    def _goal(self) -> int:
+        """The iteration the next chunk ends at: never across the end of the warm-up, as counts change there."""
+        now = max(block.done for block in self._blocks)
+        if self._iterations < now:  # a stop left some blocks behind: let them catch up first
+            return now
+        end = self._warmup_iterations if now < self._warmup_iterations else self.spec.slots * self.spec.thin
+        return min(now + self._chunk, end)
+
+    def _advance_block(self, block: Block, goal: int) -> None:
+        phase = 0 if goal <= self._warmup_iterations else 1
+        update = self.target.updates.index(self.spec.update) + 1
+        block.done += self.spec.method.advance(
+            self.target.data, update, self.spec.values, block.state, block.counts[phase], block.record,
+            block.done, goal - block.done, self._stop,
+        )  # fmt: skip
+
+    def _new_block(self, number: int) -> Block:
+        rng = np.random.default_rng(source(self.spec.seed, number, 2))
+        if self.spec.start == "exact":
+            assert self.target.exact is not None  # the spec made sure
+            draws = self.target.exact(rng, LANES)
+        else:
+            starts = [self.target.start(rng) for _ in range(LANES)]
+            draws = {name: np.array([start[name] for start in starts]) for name in starts[0]}
+        q, other = self.target.pack(draws)
+        state = new_state(self.target, q, other, self.spec.seed, number)
+        if not np.isfinite(state.U).all():
+            raise InvalidInput(f"{self.target.name} has an infinite energy where its chains start; check its data.")
+        chains = slice(number * LANES, (number + 1) * LANES)
+        record = Record(
+            self._reals[chains], self._columns.real_rows, self._discretes[chains], self._columns.discrete_rows,
+            self.spec.thin,
+        )  # fmt: skip
+        return Block(state, record, np.zeros((2, len(Counts), LANES), np.int64))
+
+    def _total_counts(self) -> np.ndarray:
+        """Counts by phase and kind, over the chains that are recorded."""
+        return sum(b.counts[:, :, : b.record.reals.shape[0]].sum(axis=2) for b in self._blocks)
+
+    def _quantities(self, begin: int, end: int) -> dict[str, np.ndarray]:
+        arrays: dict[bool, np.ndarray] = {True: self._discretes, False: self._reals}
+        return {name: arrays[discrete][:, begin:end, columns] for name, discrete, columns in self._columns.quantities}
+
+
+class Columns(NamedTuple):
+    """Which rows of the state's stack are recorded, and where each quantity then is: (name, discrete, columns)."""
+
+    real_rows: np.ndarray
+    discrete_rows: np.ndarray
+    quantities: tuple[tuple[str, bool, int | slice], ...]
+
+
+def _columns(spec: RunSpec, target: Target) -> Columns:
+    energy = target.dim + target.n_other
+    places = {q.name: (q.discrete, q.first + (target.dim if q.source == "other" else 0), q.size, q.vector)
+              for q in target.quantities}  # fmt: skip
+    places |= {
+        "energy": (False, energy, 1, False),
+        "momentum": (False, energy + 1, target.dim, True),
+        "slice": (False, energy + 1 + target.dim, 1, False),
+    }
+    rows: dict[bool, list[int]] = {True: [], False: []}
+    quantities: list[tuple[str, bool, int | slice]] = []
+    for name in spec.keep:
+        discrete, first, size, vector = places[name]
+        begin = len(rows[discrete])
+        rows[discrete] += range(first, first + size)
+        quantities.append((name, discrete, slice(begin, begin + size) if vector else begin))
+    return Columns(np.array(rows[False], np.int64), np.array(rows[True], np.int64), tuple(quantities))
+
+
+def _needs(derived: str, target: Target) -> set[str]:
+    """Which recorded quantities a derived one reads: those it asks for when given none."""
+    needed: set[str] = set()
+    sample: dict[str, np.ndarray] = {}
+    while True:
+        try:
+            target.derived[derived](sample)
+            return needed
+        except KeyError as missing:
+            name = missing.args[0]
+            needed.add(name)
+            sample[name] = np.ones((1, 1, next(q.size for q in target.quantities if q.name == name)))
+
+
+def free_memory() -> int:
+    """Bytes that can still be had, as far as the system says."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    if hasattr(os, "sysconf"):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return 4 * 2**30
+
+
+def memory_needed(spec: RunSpec, target: Target) -> int:
+    """Bytes that the draws of a run take."""
+    columns = _columns(spec, target)
+    return spec.chains * spec.slots * (8 * len(columns.real_rows) + len(columns.discrete_rows))
+
+
+def _refuse_if_too_large(spec: RunSpec, columns: Columns) -> None:
+    per_slot = spec.chains * (8 * len(columns.real_rows) + len(columns.discrete_rows))
+    needed, allowed = per_slot * spec.slots, int(free_memory() * MEMORY_SHARE)
+    if needed > allowed:
+        fits = max(1, allowed // per_slot)
+        raise InvalidInput(
+            f"draws = {spec.draws} on {spec.chains} chains take {needed / 2**30:.3g} GiB; "
+            f"{allowed / 2**30:.3g} GiB may be used. Take at most {fits} draws with the warm-up, fewer chains, "
+            f"a thin of {-(-needed // allowed) * spec.thin} with as many fewer draws, or keep fewer quantities than "
+            f"{', '.join(spec.keep)}."
+        )
+
+
+def sample(target: str | Target, sampler: str, *, threads: int | None = None, **chosen: Any) -> Run:
+    """Draw chains: `sample("mdc", "mahmc", epsilon=0.04, L=10, n_u=10, chains=16, draws=20_000, seed=7)`.
+
+    What is left out takes the paper's best value for that target and sampler, or the default. See `RunSpec.of`.
+    """
+    spec = RunSpec.of(target, sampler, **chosen)
+    return Run(spec, target if isinstance(target, Target) else None, threads).advance_all()

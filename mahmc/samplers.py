@@ -1,0 +1,169 @@
+"""The samplers: what each does, which parameters it has, their ranges, and the paper's best values by target.
+
+This is the one place where a parameter is described. Controls, the command line, validation and docs read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mahmc.kernels import Record, State, persistent, trajectory
+from mahmc.parameters import Parameter
+from mahmc.schedules import alternate
+
+Settings = Mapping[str, Any]
+Block = tuple[State, np.ndarray, Record, int, int, np.ndarray]  # state, counts, out, first, n, stop
+
+PARAMETERS = {
+    p.name: p
+    for p in (
+        Parameter(
+            "epsilon", "ε", "Step size",
+            "The leapfrog's step. Too small wastes gradients, too large is rejected, or unstable beyond about twice "
+            "the smallest scale of the target. For BLR it is multiplied by 1/√τ.",
+            low=0.0, high=100.0, low_open=True, slider=(0.001, 2.0), log=True, default=0.1,
+        ),
+        Parameter(
+            "L", "L", "Leapfrogs",
+            "Leapfrog steps between two updates of q^O. For HMC this is the whole trajectory; the paper writes N^L "
+            "for the others.",
+            kind="int", low=1, high=10_000, slider=(1, 200), log=True, default=10,
+        ),
+        Parameter(
+            "n_u", "N^U", "Segments",
+            "Segments of L leapfrogs in one MAHMC trajectory, with an update of q^O between two of them. One segment "
+            "is HMC.",
+            kind="int", low=1, high=1_000, slider=(1, 50), default=4,
+        ),
+        Parameter(
+            "alpha", "α", "Persistence of momentum",
+            "How much of the momentum is kept from step to step: 0 draws it anew (MALA), close to 1 keeps going in "
+            "the same direction for about 1/(1 − α) steps.",
+            low=0.0, high=1.0, high_open=True, slider=(0.0, 0.999), step=0.0005, default=0.9,
+        ),
+        Parameter(
+            "delta", "δ", "Drift of the uniform",
+            "How far the persistent uniform v moves at each step. Small values make rejections come in clusters, with "
+            "long runs free of them between.",
+            low=0.0, high=1.0, slider=(0.0, 0.2), step=0.001, default=0.01,
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A sampler as a choice. `advance(target data, update of q^O, parameters, *block)` runs its kernel on one block."""
+
+    name: str
+    title: str
+    about: str
+    parameters: tuple[str, ...]
+    advance: Callable[..., int]
+    presets: Mapping[str, Mapping[str, float]]  # best values by target
+    paper_ess: Mapping[str, float]  # Table 1: relative ESS per leapfrog, by target
+
+    def leapfrogs(self, values: Settings) -> int:
+        """Leapfrogs in one iteration."""
+        return int(values["L"]) * int(values.get("n_u", 1))
+
+    def tests(self, values: Settings) -> int:
+        """Accept/reject tests of q^H in one iteration."""
+        return 1 if self.advance is _trajectory else int(values["L"])
+
+    def inner_updates(self, values: Settings) -> int:
+        """Updates of q^O inside one iteration's trajectory."""
+        return int(values.get("n_u", 1)) - 1
+
+    def defaults(self, target: str) -> dict[str, float]:
+        """The paper's best values for this target, or the general defaults."""
+        general = {name: PARAMETERS[name].default for name in self.parameters}
+        return general | dict(self.presets.get(target, {}))
+
+
+def _trajectory(data: Any, update: int, values: Settings, *block: Any) -> int:
+    state, *rest = block
+    schedule = alternate(values["L"], values.get("n_u", 1), update)
+    return trajectory(data, state, schedule, update, values["epsilon"], *rest)
+
+
+def _persistent(data: Any, update: int, values: Settings, *block: Any) -> int:
+    state, *rest = block
+    alpha, delta = values.get("alpha", 0.0), values.get("delta", 0.0)
+    return persistent(data, state, values["L"], update, values["epsilon"], alpha, delta, "delta" in values, *rest)
+
+
+SAMPLERS = {
+    s.name: s
+    for s in (
+        Sampler(
+            "mala",
+            "MALA",
+            "One leapfrog and a test, momentum drawn anew each time: simple, and a random walk.",
+            ("epsilon", "L"),
+            _persistent,
+            {
+                "mdc": {"epsilon": 0.03, "L": 10},
+                "blr": {"epsilon": 0.11, "L": 5},
+                "gmm": {"epsilon": 0.3, "L": 5},
+            },
+            {"mdc": 1.0e-4, "blr": 1.73e-3},
+        ),
+        Sampler(
+            "hmc",
+            "HMC",
+            "L leapfrogs, then a test: long moves, but q^O waits until a trajectory ends.",
+            ("epsilon", "L"),
+            _trajectory,
+            {
+                "mdc": {"epsilon": 0.035, "L": 40},
+                "blr": {"epsilon": 0.09, "L": 10},
+                "gmm": {"epsilon": 0.3, "L": 15},
+            },
+            {"mdc": 4.62e-3, "blr": 7.94e-3},
+        ),
+        Sampler(
+            "mala-p",
+            "MALA-P",
+            "MALA that keeps most of its momentum: persistent, until a rejection turns it round.",
+            ("epsilon", "L", "alpha"),
+            _persistent,
+            {
+                "mdc": {"epsilon": 0.03, "L": 10, "alpha": 0.995},
+                "blr": {"epsilon": 0.09, "L": 5, "alpha": 0.9},
+                "gmm": {"epsilon": 0.3, "L": 5, "alpha": 0.9},
+            },
+            {"mdc": 1.82e-3, "blr": 6.66e-3},
+        ),
+        Sampler(
+            "mala-pn",
+            "MALA-PN",
+            "MALA-P with a uniform that persists too, so that rejections cluster and turn it round less often.",
+            ("epsilon", "L", "alpha", "delta"),
+            _persistent,
+            {
+                "mdc": {"epsilon": 0.03, "L": 10, "alpha": 0.995, "delta": 0.01},
+                "blr": {"epsilon": 0.1, "L": 5, "alpha": 0.9, "delta": 0.015},
+                "gmm": {"epsilon": 0.3, "L": 5, "alpha": 0.9, "delta": 0.01},
+            },
+            {"mdc": 7.38e-3, "blr": 8.86e-3},
+        ),
+        Sampler(
+            "mahmc",
+            "MAHMC",
+            "HMC whose trajectory updates q^O on the way, with one test that stays exact: long moves and a fresh q^O.",
+            ("epsilon", "L", "n_u"),
+            _trajectory,
+            {
+                "mdc": {"epsilon": 0.04, "L": 10, "n_u": 10},
+                "blr": {"epsilon": 0.1, "L": 5, "n_u": 2},
+                "gmm": {"epsilon": 0.3, "L": 1, "n_u": 15},
+            },
+            {"mdc": 1.78e-2, "blr": 9.02e-3},
+        ),
+    )
+}

@@ -1,0 +1,256 @@
+"""RunSpec: everything that decides a run's draws, as plain values. Validated here, once, at the door."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from mahmc import targets
+from mahmc.parameters import InvalidInput, Parameter, choose
+from mahmc.samplers import PARAMETERS, SAMPLERS, Sampler
+from mahmc.targets import FAMILIES, Target
+
+RUN_PARAMETERS = {
+    p.name: p
+    for p in (
+        Parameter(
+            "chains", "", "Chains", "Independent chains, run side by side in blocks of eight.",
+            kind="int", low=1, high=100_000, slider=(1, 64), default=16,
+        ),
+        Parameter(
+            "draws", "", "Draws", "Draws that each chain records after its warm-up.",
+            kind="int", low=1, high=10**9, slider=(100, 1_000_000), log=True, default=2_000,
+        ),
+        Parameter(
+            "warmup", "", "Warm-up", "Draws at the beginning that are kept apart and enter no estimate.",
+            kind="int", low=0, high=10**9, slider=(0, 100_000), default=200,
+        ),
+        Parameter(
+            "thin", "", "Thinning", "Record one iteration in so many. It saves memory, and wins no accuracy.",
+            kind="int", low=1, high=10**6, slider=(1, 100), default=1,
+        ),
+        Parameter(
+            "seed", "", "Seed", "Same settings and same seed: the same draws, bit for bit.",
+            kind="int", low=0, high=2**53, default=0,
+        ),
+    )
+}  # fmt: skip
+STARTS = ("default", "exact")
+EXTRA_QUANTITIES = ("energy", "momentum", "slice")
+_CHOICES = ("target", "sampler", "update", "start", "keep", "data")
+_TARGET_PARAMETERS = {p.name: p for family in FAMILIES.values() for p in family.parameters}
+ALL_PARAMETERS: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **_TARGET_PARAMETERS}
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """A run: target, sampler, their parameters, and how much. Build it with `RunSpec.of`, which fills in defaults.
+
+    Flat, frozen and hashable; `to_json`, `to_query` and `to_python` write it, `from_…` read it back.
+    """
+
+    target: str
+    sampler: str
+    chains: int
+    draws: int
+    warmup: int
+    thin: int
+    seed: int
+    update: str
+    start: str
+    keep: tuple[str, ...]
+    parameters: tuple[tuple[str, Any], ...]  # the sampler's, in its order
+    settings: tuple[tuple[str, Any], ...]  # the target's, in its order
+    data: str = ""  # fingerprint of a user's own data; empty for the target's own
+
+    # ------------------------------------------------------------------------------------------ building
+
+    @classmethod
+    def of(cls, target: str | Target, sampler: str, **chosen: Any) -> RunSpec:
+        """The spec with these choices; what is left out takes the paper's best value, or the default."""
+        built, rest = _built_target(target, chosen)
+        method = SAMPLERS[choose(sampler, SAMPLERS, "sampler")]
+        _refuse_unknown(rest, built, method)
+        parameters = method.defaults(built.name)
+        for name in method.parameters:
+            parameters[name] = PARAMETERS[name].check(_given(rest, name, parameters[name]))
+        run = {name: p.check(_given(rest, name, p.default)) for name, p in RUN_PARAMETERS.items()}
+        update = choose(_given(rest, "update", built.default_update), built.updates, "update")
+        start = choose(_given(rest, "start", "default"), STARTS, "start")
+        if start == "exact" and built.exact is None:
+            raise InvalidInput(f"start = 'exact' is not possible: {built.name} has no exact sampler. Use 'default'.")
+        return cls(
+            target=built.name,
+            sampler=method.name,
+            **run,
+            update=update,
+            start=start,
+            keep=_checked_keep(rest.get("keep"), built),
+            parameters=tuple((name, parameters[name]) for name in method.parameters),
+            settings=tuple(built.settings.items()),
+            data=built.fingerprint,
+        )
+
+    def with_(self, **changes: Any) -> RunSpec:
+        """The spec with some values changed, validated anew. A new target or sampler brings its own defaults."""
+        old = self.to_dict()
+        if changes.get("target", self.target) != self.target:
+            for name in (*dict(self.settings), *dict(self.parameters), "update", "keep"):
+                old.pop(name)
+        elif changes.get("sampler", self.sampler) != self.sampler:
+            for name in dict(self.parameters):
+                old.pop(name)
+        return RunSpec.from_dict(old | changes)
+
+    def build_target(self) -> Target:
+        """The target this spec names."""
+        if self.data:
+            raise InvalidInput(
+                f"this run of {self.target} used data of its own (fingerprint {self.data}): pass the target itself, "
+                "built with the same X and y."
+            )
+        return targets.build(self.target, **dict(self.settings))
+
+    # ------------------------------------------------------------------------------------------- reading it
+
+    @property
+    def method(self) -> Sampler:
+        return SAMPLERS[self.sampler]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The sampler's parameters by name."""
+        return dict(self.parameters)
+
+    @property
+    def slots(self) -> int:
+        """Recorded draws a chain, the warm-up's included."""
+        return self.warmup + self.draws
+
+    @property
+    def leapfrogs_per_draw(self) -> int:
+        return self.method.leapfrogs(self.values) * self.thin
+
+    # ------------------------------------------------------------------------------------------ round trips
+
+    def to_dict(self) -> dict[str, Any]:
+        """One flat mapping of plain values."""
+        flat = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("parameters", "settings")}
+        flat |= dict(self.parameters) | dict(self.settings)
+        return {name: value for name, value in flat.items() if not (name == "data" and not value)}
+
+    @classmethod
+    def from_dict(cls, flat: Mapping[str, Any]) -> RunSpec:
+        """From a flat mapping, as `to_dict` makes it. Only `target` and `sampler` are needed."""
+        chosen = dict(flat)
+        for name in ("target", "sampler"):
+            if name not in chosen:
+                raise InvalidInput(f"{name} is missing: a run needs a target and a sampler.")
+        if chosen.pop("data", ""):
+            raise InvalidInput("this run used data of its own, which is not stored with it: build the target anew.")
+        return cls.of(chosen.pop("target"), chosen.pop("sampler"), **chosen)
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> RunSpec:
+        try:
+            flat = json.loads(text)
+        except ValueError as error:
+            raise InvalidInput(f"not JSON: {error}") from None
+        if not isinstance(flat, dict):
+            raise InvalidInput("not a run: a JSON object with target, sampler and their parameters is needed.")
+        return cls.from_dict(flat)
+
+    def to_query(self) -> str:
+        """As the query of a URL: target=mdc&sampler=hmc&epsilon=0.035…"""
+        return urlencode({name: _as_text(value) for name, value in self.to_dict().items()})
+
+    @classmethod
+    def from_query(cls, query: str | Mapping[str, str]) -> RunSpec:
+        """From the query of a URL, as text or already split into a mapping."""
+        texts = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True)) if isinstance(query, str) else dict(query)
+        return cls.from_dict({name: _from_text(name, text) for name, text in texts.items()})
+
+    def to_python(self) -> str:
+        """The line of Python that makes this run."""
+        flat = self.to_dict()
+        target, sampler = flat.pop("target"), flat.pop("sampler")
+        arguments = ", ".join(f"{name}={value!r}" for name, value in flat.items())
+        return f"run = mahmc.sample({target!r}, {sampler!r}, {arguments})"
+
+    @classmethod
+    def from_python(cls, line: str) -> RunSpec:
+        """From such a line. It is read, never run."""
+        try:
+            statement = ast.parse(line.strip()).body[0]
+            call = statement.value  # type: ignore[attr-defined]
+            target, sampler = (ast.literal_eval(argument) for argument in call.args)
+            chosen = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        except (SyntaxError, ValueError, AttributeError, IndexError, TypeError):
+            raise InvalidInput("not a line of the form run = mahmc.sample('mdc', 'hmc', epsilon=0.035, …)") from None
+        return cls.from_dict({"target": target, "sampler": sampler, **chosen})
+
+
+def _built_target(target: str | Target, chosen: Mapping[str, Any]) -> tuple[Target, dict[str, Any]]:
+    """The target, and the choices that are not its own."""
+    if isinstance(target, Target):
+        return target, dict(chosen)
+    family = FAMILIES[choose(target, FAMILIES, "target")]
+    own = {p.name for p in family.parameters}
+    settings = {name: value for name, value in chosen.items() if name in own and value is not None}
+    return family.build(**settings), {name: value for name, value in chosen.items() if name not in own}
+
+
+def _given(chosen: Mapping[str, Any], name: str, default: Any) -> Any:
+    """The choice, or the default where there is none or it is None."""
+    value = chosen.get(name)
+    return default if value is None else value
+
+
+def _refuse_unknown(chosen: Mapping[str, Any], target: Target, method: Sampler) -> None:
+    known = [*method.parameters, *RUN_PARAMETERS, "update", "start", "keep"]
+    for name, value in chosen.items():
+        if name in known or (value is None and name in ALL_PARAMETERS):
+            continue
+        if name in ALL_PARAMETERS:
+            raise InvalidInput(
+                f"{name} is no parameter of {method.name} on {target.name}. "
+                f"{method.name} has {', '.join(method.parameters)}; {target.name} has {', '.join(target.settings)}."
+            )
+        choose(name, [*known, *target.settings], "parameter")
+
+
+def _checked_keep(keep: Any, target: Target) -> tuple[str, ...]:
+    """Which quantities are recorded; all of the target's and the energy if nothing is said."""
+    usual = (*(q.name for q in target.quantities), "energy")
+    if keep is None:
+        return usual
+    if isinstance(keep, str):
+        keep = [item for item in keep.split(",") if item]
+    chosen = tuple(dict.fromkeys(choose(name, (*usual, *EXTRA_QUANTITIES[1:]), "quantity in keep") for name in keep))
+    if not chosen:
+        raise InvalidInput(f"keep is empty: choose at least one of {', '.join(usual)}.")
+    return chosen
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ",".join(_as_text(item) for item in value)
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _from_text(name: str, text: str) -> Any:
+    if name in _CHOICES:
+        return text
+    if name in ALL_PARAMETERS:
+        return ALL_PARAMETERS[name].parse(text)
+    choose(name, [*_CHOICES, *ALL_PARAMETERS], "parameter")
+    return text

@@ -1,0 +1,104 @@
+"""Randomness: one stream a chain, so that a chain's draws depend on the seed and its own number, nothing else.
+
+Each lane of a block runs its own xoshiro256++ generator (Blackman and Vigna 2019), all eight advanced at once. Its
+state is an array of shape (4, LANES), seeded by NumPy's SeedSequence with the run's seed and the block's number.
+How many chains there are, how many threads run the blocks and how a run is cut into chunks change nothing.
+A lane may also draw on its own (`lane_uniform` ...) where lanes need different amounts of randomness, as in
+rejection sampling.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mahmc.compiled import inlined
+from mahmc.lanes import LANES, cos_sin_turns, float_of, load, log, sqrt, store
+
+_ONE_BITS = 0x3FF0000000000000  # the bits of 1.0
+
+
+def source(seed: int, block: int, purpose: int) -> np.random.SeedSequence:
+    """Independent randomness for each block and purpose: 0 its generators, 1 its momenta, 2 its start."""
+    return np.random.SeedSequence(seed, spawn_key=(block, purpose))
+
+
+def seeded(seed: int, block: int) -> np.ndarray:
+    """The generators of a block's chains."""
+    return source(seed, block, 0).generate_state(4 * LANES, np.uint64).reshape(4, LANES)
+
+
+@inlined
+def next_words(rng):
+    """64 random bits a lane."""
+    s0, s1, s2, s3 = load(rng, 0), load(rng, 1), load(rng, 2), load(rng, 3)
+    mixed = s0 + s3
+    result = ((mixed << 23) | (mixed >> 41)) + s0
+    t = s1 << 17
+    s2 ^= s0
+    s3 ^= s1
+    store(rng, 1, s1 ^ s2)
+    store(rng, 0, s0 ^ s3)
+    store(rng, 2, s2 ^ t)
+    store(rng, 3, (s3 << 45) | (s3 >> 19))
+    return result
+
+
+@inlined
+def uniform(rng):
+    """Uniform on [0, 1), 52 bits."""
+    return float_of((next_words(rng) >> 12) | _ONE_BITS) - 1.0
+
+
+@inlined
+def normal_pair(rng):
+    """Two independent standard normals a lane, by Box and Muller."""
+    radius = sqrt(-2.0 * log(1.0 - uniform(rng)))
+    cosine, sine = cos_sin_turns(uniform(rng))
+    return radius * cosine, radius * sine
+
+
+@inlined
+def lane_word(rng, c):
+    """64 random bits of lane c alone: the same generator, advanced in that lane only."""
+    s0, s1, s2, s3 = rng[0, c], rng[1, c], rng[2, c], rng[3, c]
+    mixed = s0 + s3
+    result = ((mixed << np.uint64(23)) | (mixed >> np.uint64(41))) + s0
+    t = s1 << np.uint64(17)
+    s2 ^= s0
+    s3 ^= s1
+    rng[1, c] = s1 ^ s2
+    rng[0, c] = s0 ^ s3
+    rng[2, c] = s2 ^ t
+    rng[3, c] = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
+    return result
+
+
+@inlined
+def lane_uniform(rng, c):
+    """Uniform on [0, 1) in lane c alone, 53 bits."""
+    return float(lane_word(rng, c) >> np.uint64(11)) * 2.0**-53
+
+
+@inlined
+def lane_normal(rng, c):
+    """Standard normal in lane c alone."""
+    radius = math.sqrt(-2.0 * math.log(1.0 - lane_uniform(rng, c)))
+    return radius * math.cos(2.0 * math.pi * lane_uniform(rng, c))
+
+
+@inlined
+def lane_gamma(rng, c, shape):
+    """Gamma(shape, rate 1) in lane c alone, by Marsaglia and Tsang (2000); below shape 1 by their boost."""
+    boost = 1.0
+    if shape < 1.0:
+        boost = (1.0 - lane_uniform(rng, c)) ** (1.0 / shape)
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    s = 1.0 / math.sqrt(9.0 * d)
+    while True:
+        x = lane_normal(rng, c)
+        v = (1.0 + s * x) ** 3
+        if v > 0.0 and math.log(1.0 - lane_uniform(rng, c)) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+            return d * v * boost

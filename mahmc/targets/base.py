@@ -1,0 +1,151 @@
+"""What a target is: a density π(q^H, q^O) ∝ exp(−U(q^H, q^O)), ways to update q^O, and what is known of its truth.
+
+The compiled half of a target is a NamedTuple of numbers and arrays (its *data*) with three functions, which
+`implements` attaches to the NamedTuple's class:
+
+    potential(data, q, other, grad, scratch) → U    writes ∇U with respect to q^H into `grad`
+    update(data, which, q, other, grad, rng) → (ΔU, accepted)
+                                                    one update of q^O; keeps `grad` the gradient at the new state
+    step_scale(data, other) → s                     the leapfrog's step is ε·s; reversible, as s hangs on q^O alone
+
+Here q, other, grad and scratch have shape (rows, LANES): rows of a quantity, one column a chain.
+
+The other half is for people: names, starts, exact draws, exact densities and moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mahmc.parameters import Parameter
+
+Draws = Mapping[str, np.ndarray]
+
+
+def potential(target, q, other, grad, scratch):
+    """U(q^H, q^O) in each lane; writes ∇U into `grad`."""
+    raise NotImplementedError("compiled code only")
+
+
+def update(target, which, q, other, grad, rng):
+    """Update q^O by the target's update number `which`: (U after − U before, accepted) in each lane."""
+    raise NotImplementedError("compiled code only")
+
+
+def step_scale(target, other):
+    """What ε is multiplied with in each lane."""
+    raise NotImplementedError("compiled code only")
+
+
+class Quantity(NamedTuple):
+    """A part of the state that a run records: rows `first` to `first + size` of q^H ("q") or of q^O ("other")."""
+
+    name: str
+    source: str
+    first: int
+    size: int
+    discrete: bool = False
+    vector: bool = False  # recorded as (chains, draws, size) rather than (chains, draws)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is known of one scalar quantity: its mean and sd, and its density (or mass, if discrete).
+
+    `source` is "exact", or says which reference the numbers come from; then the `*_se` are their standard errors.
+    `density(x)` takes an array; `density_se` likewise, and is zero where the density is exact.
+    """
+
+    mean: float
+    sd: float
+    density: Callable[[np.ndarray], np.ndarray]
+    support: tuple[float, float]  # where to draw it: all but a thousandth of the mass or so
+    discrete: bool = False
+    source: str = "exact"
+    mean_se: float = 0.0
+    sd_se: float = 0.0
+    density_se: Callable[[np.ndarray], np.ndarray] = field(default=lambda x: np.zeros_like(x, dtype=float))
+    cdf: Callable[[np.ndarray], np.ndarray] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A target, ready to be sampled. Built by `mdc`, `blr`, `gmm`; see the module's text for the compiled half."""
+
+    name: str
+    title: str
+    about: str
+    data: Any  # the NamedTuple that kernels take
+    settings: Mapping[str, Any]  # what it was built with: plain values, for a RunSpec
+    quantities: tuple[Quantity, ...]
+    dim: int  # rows of q^H
+    n_other: int  # rows of q^O, with whatever is kept beside it
+    n_scratch: int
+    updates: tuple[str, ...]  # names, in the order of `which`
+    default_update: str
+    paper_quantity: str  # the quantity whose ESS the paper reports
+    start: Callable[[np.random.Generator], dict[str, Any]]  # one chain's start, by quantity
+    pack: Callable[[Draws], tuple[np.ndarray, np.ndarray]]  # draws by quantity → (n, dim), (n, n_other)
+    derived: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)
+    exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
+    known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
+    fingerprint: str = ""  # of data that its settings do not tell (a user's own X and y)
+    extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # arrays people may want to see: X and y
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every scalar coordinate: ("u", "v", "w[0]", ...)."""
+        return tuple(element for q in self.quantities for element in elements(q))
+
+    @cached_property
+    def truths(self) -> Mapping[str, Truth]:
+        """What is known, by scalar quantity; "w[3]" for an element."""
+        return self.known()
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """`target.X`: an array of `extras`."""
+        if name != "extras" and name in self.extras:
+            return self.extras[name]
+        raise AttributeError(f"{type(self).__name__} {self.name!r} has no attribute {name!r}")
+
+    def truth(self, name: str) -> Truth | None:
+        """What is known of the scalar quantity `name`, or None."""
+        return self.truths.get(name)
+
+
+class TargetFamily(NamedTuple):
+    """A target as a choice: what people may set before it is built."""
+
+    name: str
+    title: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    build: Callable[..., Target]
+
+
+def elements(quantity: Quantity) -> tuple[str, ...]:
+    """The scalar names of a quantity: ("tau",), or ("beta[0]", "beta[1]", ...)."""
+    if not quantity.vector:
+        return (quantity.name,)
+    return tuple(f"{quantity.name}[{i}]" for i in range(quantity.size))
+
+
+def mass_truth(mass: np.ndarray) -> Truth:
+    """The truth of a whole-valued quantity with P(k) = mass[k]."""
+    values = np.arange(mass.size)
+    mean = float(mass @ values)
+    sd = float(np.sqrt(mass @ (values - mean) ** 2))
+    steps = np.concatenate([[0.0], np.cumsum(mass)])
+    return Truth(
+        mean,
+        sd,
+        lambda k: mass[np.asarray(k, int)],
+        (0.0, mass.size - 1.0),
+        discrete=True,
+        cdf=lambda k: steps[np.clip(np.floor(k).astype(int) + 1, 0, mass.size)],
+    )

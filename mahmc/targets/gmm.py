@@ -1,0 +1,194 @@
+"""GMM: a Gaussian mixture on the line with its component as a variable (Sec. 4.3).
+
+    component ~ Categorical(weights),   q | component ~ N(mean, sd²) of that component
+
+q^H = q, q^O = component:   U = (q − mean)²/(2 sd²) + log sd − log weight
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mahmc.compiled import implements, inlined
+from mahmc.lanes import exp, floor, load, maximum, splat, store, where
+from mahmc.parameters import InvalidInput, Parameter
+from mahmc.streams import uniform
+from mahmc.targets.base import Draws, Quantity, Target, TargetFamily, Truth, mass_truth, potential, step_scale, update
+
+
+class GMM(NamedTuple):
+    """Data of the compiled half, by component; `height` is log sd − log weight.
+
+    `other` has four rows: the component, and its mean, precision and height, so that no lane has to look them up.
+    """
+
+    means: np.ndarray
+    precisions: np.ndarray
+    heights: np.ndarray
+
+
+@inlined
+def _energy(x, mean, precision, height):
+    return 0.5 * (x - mean) * (x - mean) * precision + height
+
+
+@inlined
+def _of(values, component):
+    """values[component], by lane."""
+    chosen = splat(values[0])
+    for k in range(1, values.size):
+        chosen = where(component == k, values[k], chosen)
+    return chosen
+
+
+@inlined
+def _full_conditional(target, x, u):
+    """The component by inversion of P(k | x) ∝ exp(−U(x, k)), u uniform; energies are taken from the lowest."""
+    n = target.means.size
+    highest = -_energy(x, target.means[0], target.precisions[0], target.heights[0])
+    for k in range(1, n):
+        highest = maximum(highest, -_energy(x, target.means[k], target.precisions[k], target.heights[k]))
+    total = splat(0.0)
+    for k in range(n):
+        total += exp(-_energy(x, target.means[k], target.precisions[k], target.heights[k]) - highest)
+    component = splat(0.0)
+    passed = splat(0.0)
+    for k in range(n - 1):
+        passed += exp(-_energy(x, target.means[k], target.precisions[k], target.heights[k]) - highest)
+        component += where(u * total >= passed, 1.0, 0.0)
+    return component
+
+
+@implements(potential, GMM)
+def _potential(target, q, other, grad, scratch):
+    away = load(q, 0) - load(other, 1)
+    pull = away * load(other, 2)
+    store(grad, 0, pull)
+    return 0.5 * away * pull + load(other, 3)
+
+
+@implements(update, GMM)
+def _update(target, which, q, other, grad, rng):
+    x, now = load(q, 0), load(other, 0)
+    n = target.means.size
+    if which == 0:  # from its full conditional
+        proposed = _full_conditional(target, x, uniform(rng))
+    else:  # another component, each with the same probability
+        proposed = now + 1.0 + floor(uniform(rng) * (n - 1))
+        proposed = where(proposed < n, proposed, proposed - n)
+    mean, precision, height = load(other, 1), load(other, 2), load(other, 3)
+    new_mean, new_precision = _of(target.means, proposed), _of(target.precisions, proposed)
+    new_height = _of(target.heights, proposed)
+    delta_U = _energy(x, new_mean, new_precision, new_height) - _energy(x, mean, precision, height)
+    accepted = x == x
+    if which != 0:
+        accepted = uniform(rng) < exp(-delta_U)
+    store(other, 0, where(accepted, proposed, now))
+    store(other, 1, where(accepted, new_mean, mean))
+    store(other, 2, where(accepted, new_precision, precision))
+    store(other, 3, where(accepted, new_height, height))
+    store(grad, 0, (x - load(other, 1)) * load(other, 2))
+    return where(accepted, delta_U, 0.0), accepted
+
+
+@implements(step_scale, GMM)
+def _step_scale(target, other):
+    return splat(1.0)
+
+
+PAPER = {"weights": (0.15, 0.3, 0.3, 0.25), "means": (-2.0, 0.0, 2.0, 4.0), "sds": (math.sqrt(0.1),) * 4}
+MOST_COMPONENTS = 64
+PARAMETERS = (
+    Parameter(
+        "weights", "w", "Weights", "How probable each component is; they sum to one.", kind="floats",
+        low=0.0, high=1.0, low_open=True, default=PAPER["weights"],
+    ),
+    Parameter(
+        "means", "μ", "Means", "Where each component lies.", kind="floats", low=-1e6, high=1e6,
+        default=PAPER["means"],
+    ),
+    Parameter(
+        "sds", "σ", "Standard deviations", "How wide each component is; a stable step size is below twice the least.",
+        kind="floats", low=0.0, high=1e6, low_open=True, default=PAPER["sds"],
+    ),
+)  # fmt: skip
+
+
+def gmm(
+    weights: Sequence[float] = PAPER["weights"],
+    means: Sequence[float] = PAPER["means"],
+    sds: Sequence[float] = PAPER["sds"],
+) -> Target:
+    """A Gaussian mixture on the line; by default the paper's four well separated components."""
+    weights, means, sds = (p.check(v) for p, v in zip(PARAMETERS, (weights, means, sds), strict=True))
+    if not len(weights) == len(means) == len(sds):
+        raise InvalidInput(
+            f"weights, means and sds have {len(weights)}, {len(means)} and {len(sds)} entries: give each component one."
+        )
+    if not 1 <= len(weights) <= MOST_COMPONENTS:
+        raise InvalidInput(f"weights has {len(weights)} entries: a mixture has 1 to {MOST_COMPONENTS} components.")
+    if abs(sum(weights) - 1.0) > 1e-6:
+        raise InvalidInput(f"weights = {weights} sum to {sum(weights):g}, not to one: divide each by their sum.")
+    w, m, s = (np.array(values) for values in (weights, means, sds))
+    data = GMM(m, 1.0 / s**2, np.log(s) - np.log(w))
+    shares = w / w.sum()
+
+    def exact(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+        component = rng.choice(w.size, size=n, p=shares)
+        return {"q": m[component] + s[component] * rng.standard_normal(n), "component": component.astype(np.int8)}
+
+    def start(rng: np.random.Generator) -> dict[str, Any]:
+        component = rng.integers(w.size)
+        return {"q": m[component] + s[component] * rng.standard_normal(), "component": component}
+
+    def pack(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+        k = np.asarray(draws["component"], int)
+        rows = [np.asarray(k, float), data.means[k], data.precisions[k], data.heights[k]]
+        return np.asarray(draws["q"], float)[:, None], np.column_stack(rows)
+
+    return Target(
+        name="gmm",
+        title=FAMILY.title,
+        about=FAMILY.about,
+        data=data,
+        settings={"weights": weights, "means": means, "sds": sds},
+        quantities=(Quantity("q", "q", 0, 1), Quantity("component", "other", 0, 1, discrete=True)),
+        dim=1,
+        n_other=4,
+        n_scratch=1,
+        updates=("gibbs", "metropolis"),
+        default_update="metropolis",
+        paper_quantity="q",
+        start=start,
+        pack=pack,
+        exact=exact,
+        known=lambda: _truths(shares, m, s),
+    )
+
+
+def _truths(w: np.ndarray, m: np.ndarray, s: np.ndarray) -> dict[str, Truth]:
+    from scipy import stats
+
+    mean = float(w @ m)
+    sd = float(np.sqrt(w @ (s**2 + m**2) - mean**2))
+    q = Truth(
+        mean,
+        sd,
+        lambda x: stats.norm.pdf(np.asarray(x)[..., None], m, s) @ w,
+        (float((m - 4 * s).min()), float((m + 4 * s).max())),
+        cdf=lambda x: stats.norm.cdf(np.asarray(x)[..., None], m, s) @ w,
+    )
+    return {"q": q, "component": mass_truth(w)}
+
+
+FAMILY = TargetFamily(
+    "gmm",
+    "GMM: Gaussian mixture with its component",
+    "A mixture on the line whose component is a variable: modes that a gradient alone does not cross.",
+    PARAMETERS,
+    gmm,
+)

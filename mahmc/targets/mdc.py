@@ -1,0 +1,159 @@
+"""MDC: a distribution of mixed discrete and continuous variables (Sec. 4.1; Neal 2020, Sec. 5).
+
+    u ~ N(0, 1),   v | u ~ N(u, sd²),   w_i | u ~ Bernoulli(1 / (1 + e^u)),  i = 1 … n_w
+
+q^H = (u, v), q^O = w. With k ones among the w:
+
+    U = u²/2 + (v − u)²/(2 sd²) + n_w·softplus(u) − (n_w − k)·u
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mahmc.compiled import implements
+from mahmc.lanes import exp, load, sigmoid, sigmoid_softplus, splat, store, where
+from mahmc.parameters import Parameter
+from mahmc.streams import uniform
+from mahmc.targets.base import Draws, Quantity, Target, TargetFamily, Truth, mass_truth, potential, step_scale, update
+
+
+class MDC(NamedTuple):
+    """Data of the compiled half. `other` has the n_w rows of w, then one row with the number of ones."""
+
+    n_w: int
+    precision: float
+
+
+@implements(potential, MDC)
+def _potential(target, q, other, grad, scratch):
+    u, v = load(q, 0), load(q, 1)
+    zeros = target.n_w - load(other, target.n_w)
+    pull = (v - u) * target.precision
+    p_zero, log_normaliser = sigmoid_softplus(u)
+    store(grad, 0, u - pull + target.n_w * p_zero - zeros)
+    store(grad, 1, pull)
+    return 0.5 * (u * u + (v - u) * pull) + target.n_w * log_normaliser - zeros * u
+
+
+@implements(update, MDC)
+def _update(target, which, q, other, grad, rng):
+    u = load(q, 0)
+    ones = load(other, target.n_w)
+    accepted = u == u
+    if which == 0:  # all w from their full conditional
+        p_one = sigmoid(-u)
+        total = splat(0.0)
+        for i in range(target.n_w):
+            w = where(uniform(rng) < p_one, 1.0, 0.0)
+            store(other, i, w)
+            total += w
+    else:  # one w, chosen at random, flipped
+        chosen = uniform(rng) * target.n_w
+        flip = splat(0.0)
+        for i in range(target.n_w):
+            flip = where((chosen >= i) & (chosen < i + 1), 1.0 - 2.0 * load(other, i), flip)
+        accepted = uniform(rng) < exp(-flip * u)
+        for i in range(target.n_w):
+            w = load(other, i)
+            store(other, i, where((chosen >= i) & (chosen < i + 1) & accepted, 1.0 - w, w))
+        total = ones + where(accepted, flip, 0.0)
+    store(other, target.n_w, total)
+    store(grad, 0, load(grad, 0) + (total - ones))
+    return (total - ones) * u, accepted
+
+
+@implements(step_scale, MDC)
+def _step_scale(target, other):
+    return splat(1.0)
+
+
+PARAMETERS = (
+    Parameter(
+        "n_w", "n_w", "Number of w", "How many binary variables hang on u.", kind="int", low=1, high=1000,
+        slider=(1, 100), default=20,
+    ),
+    Parameter(
+        "sd", "sd", "Standard deviation of v given u",
+        "How tightly v follows u: it sets the smallest scale, and so the largest stable step size, about 1.4·sd.",
+        low=0.0, high=100.0, low_open=True, slider=(0.005, 2.0), log=True, default=0.04,
+    ),
+)  # fmt: skip
+
+
+def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
+    """The paper's first example: u and v continuous and strongly correlated, n_w binary w."""
+    n_w, sd = (parameter.check(value) for parameter, value in zip(PARAMETERS, (n_w, sd), strict=True))
+
+    def exact(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+        u = rng.standard_normal(n)
+        w = rng.random((n, n_w)) < (1.0 / (1.0 + np.exp(u)))[:, None]
+        return {"u": u, "v": u + sd * rng.standard_normal(n), "w": w.astype(np.int8)}
+
+    def start(rng: np.random.Generator) -> dict[str, Any]:
+        u = rng.standard_normal()
+        return {"u": u, "v": u + sd * rng.standard_normal(), "w": rng.integers(0, 2, n_w)}
+
+    def pack(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
+        w = np.asarray(draws["w"], float)
+        return np.column_stack([draws["u"], draws["v"]]), np.column_stack([w, w.sum(axis=1)])
+
+    return Target(
+        name="mdc",
+        title=FAMILY.title,
+        about=FAMILY.about,
+        data=MDC(n_w, 1.0 / sd**2),
+        settings={"n_w": n_w, "sd": sd},
+        quantities=(
+            Quantity("u", "q", 0, 1),
+            Quantity("v", "q", 1, 1),
+            Quantity("w", "other", 0, n_w, discrete=True, vector=True),
+        ),
+        dim=2,
+        n_other=n_w + 1,
+        n_scratch=1,
+        updates=("gibbs", "metropolis"),
+        default_update="gibbs",
+        paper_quantity="u",
+        start=start,
+        pack=pack,
+        derived={"ones": lambda draws: draws["w"].sum(axis=-1)},
+        exact=exact,
+        known=lambda: _truths(n_w, sd),
+    )
+
+
+def _truths(n_w: int, sd: float) -> dict[str, Truth]:
+    half = np.array([0.5, 0.5])
+    truths = {"u": _normal(1.0), "v": _normal(float(np.hypot(1.0, sd))), "ones": mass_truth(_ones_mass(n_w))}
+    return truths | {f"w[{i}]": mass_truth(half) for i in range(n_w)}
+
+
+def _normal(sd: float) -> Truth:
+    from scipy import stats
+
+    law = stats.norm(scale=sd)
+    return Truth(0.0, sd, law.pdf, (-4.0 * sd, 4.0 * sd), cdf=law.cdf)
+
+
+def _ones_mass(n_w: int) -> np.ndarray:
+    """P(k ones) = E_u[Binomial(k; n_w, 1/(1 + e^u))], the expectation by a fine trapezoid rule.
+
+    The integrand is analytic and falls off as e^(−u²/2), where the rule converges faster than any power.
+    """
+    from scipy import stats
+
+    u = np.linspace(-12.0, 12.0, 4001)
+    mass = stats.binom.pmf(np.arange(n_w + 1)[:, None], n_w, 1.0 / (1.0 + np.exp(u))) @ stats.norm.pdf(u)
+    return mass / mass.sum()
+
+
+FAMILY = TargetFamily(
+    "mdc",
+    "MDC: mixed discrete and continuous",
+    "Two strongly correlated normals u and v, and binary variables w that pull on u. The paper's first example.",
+    PARAMETERS,
+    mdc,
+)
