@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mahmc.kernels import energies
 from mahmc.run import Run
 from mahmc.spec import RunSpec
 from mahmc.targets import Target
@@ -87,6 +88,7 @@ def exact_and_moved(
     assert built.exact is not None  # a spec that starts from exact draws has made sure
     rng = np.random.default_rng((*seed, 1))
     fresh = built.exact(rng, draws)
+    fresh["energy"] = energies(built, *built.pack(fresh))
     if "alpha" in spec.values:  # the momentum outlives an iteration, and so does v
         fresh |= {"momentum": rng.standard_normal((draws, built.dim))}
     if "delta" in spec.values:

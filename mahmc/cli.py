@@ -7,6 +7,7 @@ was drawn until then kept.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
     sample.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
     sample.add_argument("--out", metavar="FILE.nc", type=Path, help="write the draws there, as NetCDF for ArviZ")
+    sample._negative_number_matcher = re.compile(r"^-[\d.]")  # so that --means -1,1 is a value, not an option
     sample.set_defaults(command=_sample)
     commands.add_parser("list", help="targets, samplers, parameters and their ranges").set_defaults(command=_list)
     compile_ = commands.add_parser("compile", help="compile every sampler for every target, and keep the result")

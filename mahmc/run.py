@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -130,7 +130,16 @@ class Run:
         goal = self._goal()
         begin = time.perf_counter()
         behind = [block for block in self._blocks if block.done < goal]
-        list(_pool(self.threads).map(lambda block: self._advance_block(block, goal), behind))
+        shares = [share for i in range(self.threads) if (share := behind[i :: self.threads])]
+        futures = [_pool(self.threads).submit(self._advance_blocks, share, goal) for share in shares]
+        try:
+            wait(futures)
+        except BaseException:  # Ctrl-C: leave no kernel running behind
+            self.stop()
+            wait(futures)
+            raise
+        for future in futures:
+            future.result()
         took = time.perf_counter() - begin
         self.seconds += took
         self.history.append((self.done, self._total_counts()))
@@ -274,13 +283,14 @@ class Run:
         end = self._warmup_iterations if now < self._warmup_iterations else self.spec.slots * self.spec.thin
         return min(now + self._chunk, end)
 
-    def _advance_block(self, block: Block, goal: int) -> None:
+    def _advance_blocks(self, blocks: list[Block], goal: int) -> None:
         phase = 0 if goal <= self._warmup_iterations else 1
         update = self.target.updates.index(self.spec.update) + 1
-        block.done += self.spec.method.advance(
-            self.target.data, update, self.spec.values, block.state, block.counts[phase], block.record,
-            block.done, goal - block.done, self._stop,
-        )  # fmt: skip
+        for block in blocks:
+            block.done += self.spec.method.advance(
+                self.target.data, update, self.spec.values, block.state, block.counts[phase], block.record,
+                block.done, goal - block.done, self._stop,
+            )  # fmt: skip
 
     def _new_block(self, number: int) -> Block:
         rng = np.random.default_rng(source(self.spec.seed, number, 2))

@@ -77,6 +77,15 @@ def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block
     return state
 
 
+def energies(target: Target, q: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """U at each of the (n, dim) and (n, n_other) states."""
+    padding = -len(q) % LANES
+    q, other = (np.pad(rows, ((0, padding), (0, 0)), mode="edge") for rows in (q, other))
+    blocks = range(0, len(q), LANES)
+    U = [new_state(target, q[b : b + LANES], other[b : b + LANES], 0, 0).U[0] for b in blocks]
+    return np.concatenate(U)[: len(q) - padding]
+
+
 @kernel
 def evaluate(target, state):
     """Put U and ∇U of the block's state where they belong."""

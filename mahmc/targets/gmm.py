@@ -113,7 +113,7 @@ PARAMETERS = (
     ),
     Parameter(
         "sds", "σ", "Standard deviations", "How wide each component is; a stable step size is below twice the least.",
-        kind="floats", low=0.0, high=1e6, low_open=True, default=PAPER["sds"],
+        kind="floats", low=1e-9, high=1e6, default=PAPER["sds"],
     ),
 )  # fmt: skip
 

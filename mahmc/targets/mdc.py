@@ -78,7 +78,7 @@ PARAMETERS = (
     Parameter(
         "sd", "sd", "Standard deviation of v given u",
         "How tightly v follows u: it sets the smallest scale, and so the largest stable step size, about 1.4·sd.",
-        low=0.0, high=100.0, low_open=True, slider=(0.005, 2.0), log=True, default=0.04,
+        low=1e-6, high=100.0, slider=(0.005, 2.0), log=True, default=0.04,
     ),
 )  # fmt: skip
 

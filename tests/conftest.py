@@ -1,0 +1,34 @@
+"""Shared by all tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from mahmc import targets
+from mahmc.targets import Target
+
+# Small, overlapping, with a step size that is often rejected: where a mistake shows at once.
+HARD = {
+    "mdc": (lambda: targets.mdc(n_w=5, sd=0.3), {"epsilon": 0.45, "L": 2}),
+    "blr": (lambda: targets.blr(prior_only=True), {"epsilon": 0.8, "L": 2}),
+    "gmm": (
+        lambda: targets.gmm(weights=[0.3, 0.4, 0.3], means=[-1, 0, 1.5], sds=[0.4, 1, 0.5]),
+        {"epsilon": 0.75, "L": 1, "n_u": 2},
+    ),
+}
+EXTRA = {"n_u": 6, "alpha": 0.8, "delta": 0.02}
+
+
+def hard_case(target: str, sampler: str) -> tuple[Target, dict[str, float]]:
+    """A target on which mistakes show, and parameters for that sampler."""
+    from mahmc.samplers import SAMPLERS
+
+    build, values = HARD[target]
+    known = EXTRA | values
+    return build(), {name: known[name] for name in SAMPLERS[sampler].parameters}
+
+
+@pytest.fixture(params=["mdc", "blr", "gmm"])
+def any_target(request: pytest.FixtureRequest) -> Target:
+    """Each target in turn, as the paper has it."""
+    return targets.build(request.param)

@@ -1,0 +1,80 @@
+"""The command line: what it prints, what it writes, and its exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mahmc import Progress, Run, cli
+from mahmc.diagnostics import arviz
+
+pytestmark = pytest.mark.quick
+
+
+def test_sample_prints_a_summary_and_writes_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "draws.nc"
+    code = cli.main(["sample", "mdc", "mahmc", "--draws", "300", "--chains", "4", "--seed", "7", "--out", str(out)])
+    printed = capsys.readouterr().out
+    assert code == 0
+    assert "acceptance: trajectory 0.9" in printed
+    assert "ESS of u per draw and leapfrog" in printed
+    assert "undefined" not in printed
+    assert arviz().from_netcdf(str(out))["posterior"]["u"].shape == (4, 300)
+
+
+def test_parameters_of_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--weights", "0.5,0.5", "--means", "-1,1", "--sds", "1,1", "--draws", "50"]
+    assert cli.main(["sample", "gmm", "mahmc", *arguments]) == 0
+    assert cli.main(["sample", "blr", "hmc", "--prior-only", "true", "--draws", "20"]) == 0
+    assert "log_tau" in capsys.readouterr().out
+
+
+def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for word in ("mdc", "blr", "gmm", "mala-pn", "mahmc", "epsilon", "n_u", "(0, 100]", "warmup", "prior_only"):
+        assert word in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["mcd", "hmc"], "Did you mean 'mdc'?"),
+        (["mdc", "hcm"], "Did you mean 'hmc'?"),
+        (["mdc", "hmc", "--epsilon", "0"], "epsilon = 0.0"),
+        (["mdc", "hmc", "--epsilon", "big"], "epsilon = 'big'"),
+        (["mdc", "hmc", "--n-u", "3"], "n_u is no parameter of hmc"),
+        (["mdc", "hmc", "--weights", "1"], "weights is no parameter"),
+        (["mdc", "hmc", "--out", "/nowhere/at/all.nc"], "make it first"),
+        (["mdc", "hmc", "--keep", "u,zz"], "quantity in keep 'zz'"),
+    ],
+)
+def test_bad_input_exits_with_2_and_says_what_to_do(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["sample", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_was_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A real interrupt, sent while chunks are running."""
+
+    class Interrupted(Run):
+        def __iter__(self) -> Iterator[Progress]:
+            for progress in super().__iter__():
+                if progress.done > self.spec.warmup:
+                    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+                yield progress
+
+    monkeypatch.setattr(cli, "Run", Interrupted)
+    out = tmp_path / "part.nc"
+    assert cli.main(["sample", "blr", "hmc", "--draws", "100000", "--chains", "2", "--out", str(out)]) == cli.STOPPED
+    assert "chains x" in capsys.readouterr().out
+    assert 0 < arviz().from_netcdf(str(out))["posterior"]["tau"].shape[1] < 100_000

@@ -1,0 +1,108 @@
+"""The invariance test can fail: one-line mistakes in a copy of the engine are all caught by it.
+
+Each mutant is the package with one line changed, in a folder of its own, run in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    right: str
+    wrong: str
+    case: tuple[str, str, str]  # target, sampler, update
+
+
+TRAJECTORY, PERSISTENT = "kernels/trajectory.py", "kernels/persistent.py"
+MUTANTS = [
+    Mutant("no delta_E", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U", ("gmm", "mahmc", "metropolis")),
+    Mutant(
+        "delta_E with the wrong sign", TRAJECTORY, "delta_E += delta_U", "delta_E -= delta_U", ("gmm", "mahmc", "gibbs")
+    ),
+    Mutant(
+        "K(q) for K(p)", TRAJECTORY, "E = U + kinetic(state.p)", "E = U + kinetic(state.q)", ("gmm", "hmc", "gibbs")
+    ),
+    Mutant(
+        "an asymmetric sequence of updates", "schedules.py",
+        "[(0, L)] + [(update, 1), (0, L)] * (n_u - 1)", "[(0, L), (update, 1)] * n_u", ("gmm", "mahmc", "metropolis"),
+    ),
+    Mutant(
+        "the step size of the whole trajectory from its first tau", "kernels/moves.py",
+        "step_scale(target, state.other)", "step_scale(target, state.before.other)", ("blr", "mahmc", "gibbs"),
+    ),
+    Mutant(
+        "a Gibbs draw with the wrong rate", "targets/blr.py",
+        "new = load(other, 0) / rate", "new = load(other, 0) / (rate + 0.05 * square)", ("blr", "hmc", "gibbs"),
+    ),
+    Mutant(
+        "v not divided by the ratio on acceptance", PERSISTENT, "where(accepted, v / ratio, v)", "v",
+        ("gmm", "mala-pn", "gibbs"),
+    ),
+    Mutant(
+        "no turning round on rejection", PERSISTENT, "-load(before.p, i)))", "load(before.p, i)))",
+        ("mdc", "mala-p", "gibbs"),
+    ),
+    Mutant(
+        "partial refreshment that loses variance", "kernels/moves.py", "(1.0 - alpha * alpha) ** 0.5", "1.0 - alpha",
+        ("gmm", "mala-p", "gibbs"),
+    ),
+    Mutant(
+        "q^O kept from a rejected trajectory", TRAJECTORY,
+        "        restore(accepted, state.other, before.other)\n", "", ("mdc", "mahmc", "metropolis"),
+    ),
+    Mutant(
+        "a stale gradient after an update of q^O", "targets/gmm.py",
+        "    store(grad, 0, (x - load(other, 1)) * load(other, 2))\n", "", ("gmm", "mahmc", "metropolis"),
+    ),
+    Mutant(
+        "a whole kick for half a one", "kernels/moves.py",
+        "    kick(p, grad, 0.5 * epsilon)\n    drift", "    kick(p, grad, epsilon)\n    drift",
+        ("gmm", "mala", "gibbs"),
+    ),
+    Mutant(
+        "log tau without its Jacobian", "targets/blr.py", "exp(target.walk * step - delta_U)", "exp(-delta_U)",
+        ("blr", "hmc", "metropolis"),
+    ),
+    Mutant(
+        "a flip of w accepted the wrong way round", "targets/mdc.py", "exp(-flip * u)", "exp(flip * u)",
+        ("mdc", "hmc", "metropolis"),
+    ),
+]  # fmt: skip
+
+
+def verdict_on(package_root: Path, case: tuple[str, str, str], cache: Path) -> subprocess.CompletedProcess[str]:
+    """The invariance test's exit code and words, with the engine found in `package_root`."""
+    environment = os.environ | {"PYTHONPATH": f"{package_root}{os.pathsep}{ROOT}", "MAHMC_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-m", "tests.test_invariance", *case]
+    return subprocess.run(command, env=environment, cwd=package_root, capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_invariance_test_catches(mutant: Mutant, tmp_path: Path) -> None:
+    copy = tmp_path / "mahmc"
+    shutil.copytree(ROOT / "mahmc", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    source = (copy / mutant.file).read_text()
+    assert source.count(mutant.right) == 1, "the line to be mutated has changed: adapt the mutant"
+    (copy / mutant.file).write_text(source.replace(mutant.right, mutant.wrong))
+    result = verdict_on(tmp_path, mutant.case, tmp_path / "cache")
+    assert result.returncode == 1, f"not caught: {result.stdout}{result.stderr}"
+    assert result.stdout.startswith("WRONG"), result.stdout + result.stderr
+
+
+def test_the_engine_itself_is_passed_by_the_same_procedure(tmp_path: Path) -> None:
+    """The copy without a change is called right, so what catches mutants is not the procedure."""
+    shutil.copytree(ROOT / "mahmc", tmp_path / "mahmc", ignore=shutil.ignore_patterns("__pycache__"))
+    result = verdict_on(tmp_path, ("gmm", "mahmc", "metropolis"), tmp_path / "cache")
+    assert result.returncode == 0, result.stdout + result.stderr

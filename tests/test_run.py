@@ -1,0 +1,187 @@
+"""Running: reproducible however it is cut, honest counts, memory, and results."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mahmc
+from mahmc import InvalidInput, Run, RunSpec, targets
+from mahmc.diagnostics import arviz
+
+pytestmark = pytest.mark.quick
+CASES = [("mdc", "mahmc"), ("mdc", "mala-pn"), ("blr", "mahmc"), ("gmm", "mahmc"), ("gmm", "mala-p")]
+
+
+def equal(one: Run, two: Run) -> bool:
+    return all(np.array_equal(one.draws[name], two.draws[name]) for name in two.draws)
+
+
+@pytest.mark.parametrize(("target", "sampler"), CASES)
+def test_same_spec_same_draws_whatever_threads_chunks_and_stops(target: str, sampler: str) -> None:
+    spec = RunSpec.of(target, sampler, chains=19, draws=150, warmup=30, seed=3)
+    whole = Run(spec, threads=1).advance_all()
+    assert equal(Run(spec, threads=3).advance_all(), whole)
+    pieces = Run(spec)
+    while not pieces.finished:
+        pieces._chunk = 7
+        pieces.advance()
+    assert equal(pieces, whole)
+    assert np.array_equal(pieces.acceptances["trajectory"].accepted, whole.acceptances["trajectory"].accepted)
+    assert not equal(Run(spec.with_(seed=4)).advance_all(), whole)
+
+
+@pytest.mark.parametrize(("target", "sampler"), CASES)
+def test_stopped_by_another_thread_and_continued(target: str, sampler: str) -> None:
+    """Stops fall in the middle of trajectories; draws and counts are those of a run that was never stopped."""
+    spec = RunSpec.of(target, sampler, chains=16, draws=60, warmup=10, seed=5, L=400)
+    run = Run(spec)
+    stops = 0
+    while not run.finished:
+        run._chunk = 10_000
+        timer = threading.Timer(0.002, run.stop)
+        timer.start()
+        stops += sum(1 for _ in run if run.stopped)
+        timer.cancel()
+        timer.join()
+    whole = Run(spec).advance_all()
+    assert stops > 0
+    assert equal(run, whole)
+    for kind in ("trajectory", "inner", "outer"):
+        assert np.array_equal(run.acceptances[kind].accepted, whole.acceptances[kind].accepted)
+
+
+def test_stop_takes_effect_within_a_tenth_of_a_second() -> None:
+    """Even where one iteration would take half a minute: the flag is read inside the trajectory."""
+    run = Run(RunSpec.of("blr", "mahmc", L=200, n_u=1000, epsilon=1e-4, draws=10, warmup=0))
+    list(zip(range(0), run, strict=False))
+    begin = {}
+
+    def stop() -> None:
+        begin["at"] = time.perf_counter()
+        run.stop()
+
+    threading.Timer(0.3, stop).start()
+    for _ in run:
+        pass
+    assert run.stopped
+    assert not run.finished
+    assert time.perf_counter() - begin["at"] < 0.1
+    assert run.done == 0
+
+
+def test_a_chain_does_not_depend_on_how_many_others_there_are() -> None:
+    few, many = (mahmc.sample("mdc", "mahmc", chains=n, draws=40, seed=1) for n in (3, 16))
+    assert all(np.array_equal(few.draws[name], many.draws[name][:3]) for name in few.draws)
+
+
+def test_shapes_types_and_names() -> None:
+    run = mahmc.sample("mdc", "mahmc", chains=5, draws=20, warmup=6)
+    assert run.draws["u"].shape == run.draws["energy"].shape == (5, 20)
+    assert run.draws["u"].dtype == np.float64
+    assert run.draws["w"].shape == (5, 20, 20)
+    assert run.warmup_draws["v"].shape == (5, 6)
+    assert np.array_equal(run.get("ones"), run.draws["w"].sum(axis=2))
+    assert np.array_equal(run.get("w[4]"), run.draws["w"][..., 4])
+    blr = mahmc.sample("blr", "hmc", chains=2, draws=8, warmup=0)
+    assert blr.draws["beta"].shape == (2, 8, 31)
+    assert set(blr.draws) == {"beta", "tau", "energy"}
+    assert set(mahmc.sample("gmm", "hmc", chains=2, draws=8).draws) == {"q", "component", "energy"}
+    with pytest.raises(InvalidInput, match="There are: u, v"):
+        run.get("x")
+
+
+def test_keep_thin_and_start() -> None:
+    full = mahmc.sample("mdc", "mala-pn", chains=4, draws=30, warmup=0, seed=2)
+    part = mahmc.sample("mdc", "mala-pn", chains=4, draws=10, warmup=0, seed=2, thin=3, keep=("w", "slice"))
+    assert set(part.draws) == {"w", "slice"}
+    assert np.array_equal(part.draws["w"], full.draws["w"][:, 2::3])
+    assert np.abs(part.draws["slice"]).max() <= 1.0
+    assert part.gradients == full.gradients
+    with pytest.raises(InvalidInput, match="add it to keep"):
+        mahmc.sample("mdc", "hmc", draws=3, keep=("u",)).get("ones")
+    exact = mahmc.sample("gmm", "mala", start="exact", epsilon=1e-9, L=1, chains=4000, draws=1, warmup=0, seed=6)
+    assert abs(exact.get("q").mean() - exact.target.truths["q"].mean) < 5 * exact.target.truths["q"].sd / 4000**0.5
+
+
+def test_energy_is_U_at_the_draw() -> None:
+    run = mahmc.sample("mdc", "mahmc", chains=2, draws=50)
+    u, v, k = run.draws["u"], run.draws["v"], run.get("ones")
+    U = u**2 / 2 + (v - u) ** 2 / (2 * 0.04**2) + 20 * np.logaddexp(0, u) - (20 - k) * u
+    assert np.allclose(run.draws["energy"], U, rtol=1e-10, atol=1e-9)
+
+
+def test_counts_are_whole_numbers_of_what_was_done() -> None:
+    run = mahmc.sample("mdc", "mahmc", chains=3, draws=100, warmup=20, L=4, n_u=5)
+    assert run.gradients == 3 * 120 * 20 + 3
+    accepted = run.acceptances
+    assert accepted["trajectory"].accepted.dtype == np.int64
+    assert accepted["trajectory"].made.tolist() == [100, 100, 100]
+    assert accepted["inner"].made.tolist() == [400, 400, 400]
+    assert accepted["inner"].rate == accepted["outer"].rate == 1.0
+    moved = np.mean(np.diff(np.concatenate([run.warmup_draws["u"][:, -1:], run.draws["u"]], axis=1)) != 0)
+    assert run.acceptance == pytest.approx(moved)
+    assert mahmc.sample("mdc", "hmc", draws=10).acceptances["inner"].rate is None
+    metropolis = mahmc.sample("mdc", "mahmc", chains=3, draws=100, update="metropolis").acceptances
+    assert 0.2 < (metropolis["inner"].rate or 0) < 0.99
+
+
+def test_non_finite_energies_are_rejections_and_counted() -> None:
+    run = mahmc.sample("mdc", "hmc", epsilon=100.0, L=100, chains=8, draws=20, warmup=0)
+    assert run.acceptance == 0.0
+    assert run.non_finite == 8 * 20
+    assert all(np.isfinite(run.draws[name]).all() for name in run.draws)
+    steep = targets.blr([[1e160], [1e160]], [0, 1])
+    persistent = mahmc.sample(steep, "mala-pn", chains=8, draws=20, warmup=0, L=2)
+    assert persistent.non_finite > 0
+    assert np.isfinite(persistent.draws["beta"]).all()
+
+
+def test_memory_is_worked_out_beforehand() -> None:
+    with pytest.raises(InvalidInput, match="GiB may be used"):
+        mahmc.sample("blr", "hmc", draws=10**9)
+    spec = RunSpec.of("mdc", "hmc", draws=1000, warmup=0, chains=10)
+    assert mahmc.run.memory_needed(spec, targets.mdc()) == 10 * 1000 * (3 * 8 + 20)
+
+
+def test_progress() -> None:
+    run = Run(RunSpec.of("mdc", "hmc", draws=3000, warmup=100))
+    seen = list(run)
+    assert [p.done for p in seen] == sorted(p.done for p in seen)
+    assert seen[-1].share == 1.0
+    assert seen[-1].seconds_left == 0.0
+    assert len(run.history) == len(seen)
+
+
+def test_diagnostics_are_arvizs() -> None:
+    run = mahmc.sample("mdc", "mahmc", chains=4, draws=500)
+    az, u = arviz(), run.draws["u"]
+    assert run.ess("u") == pytest.approx(float(az.ess(u)))
+    assert run.ess("u", "tail") == pytest.approx(float(az.ess(u, method="tail")))
+    assert run.rhat("u") == pytest.approx(float(az.rhat(u)))
+    assert run.mcse("u") == pytest.approx(float(az.mcse(u)))
+    assert run.ess_per_gradient("u") == pytest.approx(float(az.ess(u)) / u.size / 100)
+    assert np.asarray(run.ess("w")).shape == (20,)
+
+
+def test_chains_that_never_moved_have_no_ess() -> None:
+    run = mahmc.sample("gmm", "hmc", epsilon=99.0, draws=50, weights=[1.0], means=[0.0], sds=[1.0])
+    assert run.acceptance == 0.0
+    assert np.isnan(run.ess("component"))
+    assert np.isnan(run.rhat("component"))
+    assert np.isnan(mahmc.sample("mdc", "hmc", draws=3).ess("u"))
+
+
+def test_netcdf_opens_in_arviz(tmp_path: Path) -> None:
+    run = mahmc.sample("mdc", "mahmc", chains=3, draws=30)
+    run.to_netcdf(tmp_path / "draws.nc")
+    opened = arviz().from_netcdf(str(tmp_path / "draws.nc"))
+    posterior = opened["posterior"]
+    assert np.array_equal(posterior["u"].values, run.draws["u"])
+    assert posterior["w"].shape == (3, 30, 20)
+    assert RunSpec.from_json(posterior.attrs["spec"]) == run.spec
+    assert np.array_equal(opened["sample_stats"]["energy"].values, run.draws["energy"])

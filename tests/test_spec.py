@@ -1,0 +1,141 @@
+"""RunSpec: defaults, round trips, and a clear refusal of whatever cannot be used."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mahmc import SAMPLERS, InvalidInput, RunSpec, targets
+from mahmc.samplers import PARAMETERS
+
+pytestmark = pytest.mark.quick
+SPECS = [RunSpec.of(t, s) for t in ("mdc", "blr", "gmm") for s in SAMPLERS] + [
+    RunSpec.of("gmm", "mahmc", weights=[0.3, 0.4, 0.3], means=[-1, 0, 1.5], sds=[0.4, 1 / 3, 0.5], update="gibbs"),
+    RunSpec.of("blr", "mala-pn", prior_only=True, keep=("tau", "slice"), start="exact", thin=3, seed=2**53),
+    RunSpec.of("mdc", "hmc", epsilon=0.1 + 0.2, n_w=3),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda s: f"{s.target}-{s.sampler}")
+def test_round_trips(spec: RunSpec) -> None:
+    assert RunSpec.from_json(spec.to_json()) == spec
+    assert RunSpec.from_query(spec.to_query()) == spec
+    assert RunSpec.from_query("?" + spec.to_query()) == spec
+    assert RunSpec.from_python(spec.to_python()) == spec
+    assert RunSpec.from_dict(spec.to_dict()) == spec
+    assert hash(RunSpec.from_json(spec.to_json())) == hash(spec)
+
+
+def test_frozen_and_flat() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        SPECS[0].draws = 3  # type: ignore[misc]
+    for value in SPECS[0].to_dict().values():
+        assert isinstance(value, str | int | float | bool | tuple)
+
+
+def test_what_is_left_out_takes_the_papers_best_value() -> None:
+    assert RunSpec.of("mdc", "mahmc").values == {"epsilon": 0.04, "L": 10, "n_u": 10}
+    assert RunSpec.of("blr", "mala-pn").values == {"epsilon": 0.1, "L": 5, "alpha": 0.9, "delta": 0.015}
+    assert RunSpec.of("mdc", "hmc", L=3).values == {"epsilon": 0.035, "L": 3}
+    assert RunSpec.of("mdc", "hmc", L=None).values["L"] == 40
+    assert RunSpec.of("gmm", "mahmc").update == "metropolis"
+    assert RunSpec.of("mdc", "mahmc").update == "gibbs"
+
+
+def test_a_change_of_sampler_or_target_brings_new_defaults() -> None:
+    spec = RunSpec.of("mdc", "mahmc", seed=4, n_w=7)
+    assert spec.with_(sampler="hmc").values == {"epsilon": 0.035, "L": 40}
+    assert dict(spec.with_(sampler="hmc").settings)["n_w"] == 7
+    assert spec.with_(target="blr").keep == ("beta", "tau", "energy")
+    assert spec.with_(draws=5).seed == 4
+
+
+def test_every_registered_parameter_is_described() -> None:
+    for parameter in PARAMETERS.values():
+        assert parameter.help.endswith(".")
+        assert parameter.symbol
+        assert parameter.title
+        assert parameter.check(parameter.default) == parameter.default
+        assert parameter.slider is not None
+    for sampler in SAMPLERS.values():
+        for target in ("mdc", "blr", "gmm"):
+            for name, value in sampler.defaults(target).items():
+                parameter = PARAMETERS[name]
+                assert parameter.slider is not None
+                assert parameter.slider[0] <= value <= parameter.slider[1]
+
+
+def test_own_data_cannot_be_put_into_a_link() -> None:
+    spec = RunSpec.of(targets.blr(np.eye(4), [0, 1, 0, 1]), "hmc")
+    assert spec.data
+    with pytest.raises(InvalidInput, match="data of its own"):
+        RunSpec.from_query(spec.to_query())
+    with pytest.raises(InvalidInput, match="data of its own"):
+        spec.build_target()
+
+
+@pytest.mark.parametrize(
+    ("target", "sampler", "chosen", "words"),
+    [
+        ("mcd", "hmc", {}, "Did you mean 'mdc'?"),
+        ("mdc", "mamc", {}, "Did you mean 'mahmc'?"),
+        ("mdc", "zzzz", {}, "Choose from: mala, hmc"),
+        ("mdc", "hmc", {"epsilom": 0.1}, "Did you mean 'epsilon'?"),
+        ("mdc", "hmc", {"n_u": 3}, "n_u is no parameter of hmc"),
+        ("mdc", "hmc", {"weights": [1.0]}, "weights is no parameter of hmc on mdc"),
+        ("mdc", "hmc", {"epsilon": 0}, "epsilon = 0 is not allowed: step size must be in (0, 100]"),
+        ("mdc", "hmc", {"epsilon": -0.1}, "epsilon = -0.1"),
+        ("mdc", "hmc", {"epsilon": float("nan")}, "epsilon = nan"),
+        ("mdc", "hmc", {"epsilon": float("inf")}, "epsilon = inf"),
+        ("mdc", "hmc", {"epsilon": "fast"}, "epsilon = 'fast'"),
+        ("mdc", "hmc", {"epsilon": "x" * 10_000}, "..."),
+        ("mdc", "hmc", {"L": 0}, "L = 0"),
+        ("mdc", "hmc", {"L": 2.5}, "whole number"),
+        ("mdc", "mahmc", {"n_u": 0}, "n_u = 0"),
+        ("mdc", "mala-p", {"alpha": 1.0}, "alpha = 1.0 is not allowed: persistence of momentum must be in [0, 1)"),
+        ("mdc", "mala-p", {"alpha": -0.1}, "alpha = -0.1"),
+        ("mdc", "mala-pn", {"delta": -0.01}, "delta = -0.01"),
+        ("mdc", "mala-pn", {"delta": 1.5}, "delta = 1.5"),
+        ("mdc", "hmc", {"chains": 0}, "chains = 0"),
+        ("mdc", "hmc", {"draws": 0}, "draws = 0"),
+        ("mdc", "hmc", {"warmup": -1}, "warmup = -1"),
+        ("mdc", "hmc", {"thin": 0}, "thin = 0"),
+        ("mdc", "hmc", {"seed": -1}, "seed = -1"),
+        ("mdc", "hmc", {"seed": "lucky"}, "seed = 'lucky'"),
+        ("mdc", "hmc", {"update": "gibs"}, "Did you mean 'gibbs'?"),
+        ("mdc", "hmc", {"keep": ("u", "x")}, "quantity in keep 'x'"),
+        ("mdc", "hmc", {"keep": ()}, "keep is empty"),
+        ("blr", "hmc", {"start": "exact"}, "no exact sampler"),
+    ],
+)
+def test_bad_input_names_field_value_range_and_what_to_do(
+    target: str, sampler: str, chosen: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        RunSpec.of(target, sampler, **chosen)
+    assert words in str(refusal.value)
+    assert len(str(refusal.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "target=mdc", "sampler=hmc", "", "target=mdc&sampler=hmc&epsilon=nan", "target=mdc&sampler=hmc&L=1e400",
+        "target=mdc&sampler=hmc&L=<script>alert(1)</script>", "target=mdc&sampler=hmc&" + "x" * 10_000 + "=1",
+        "target=gmm&sampler=hmc&weights=1,b", "target=blr&sampler=hmc&prior_only=maybe", "target=mdc&sampler=hmc&seed=",
+    ],
+)  # fmt: skip
+def test_bad_queries_are_refused(query: str) -> None:
+    with pytest.raises(InvalidInput):
+        RunSpec.from_query(query)
+
+
+@pytest.mark.parametrize(
+    "line", ["", "import os", "mahmc.sample('mdc')", "mahmc.sample('mdc', 'hmc', L=__import__('os'))"]
+)
+def test_bad_lines_of_python_are_refused_and_never_run(line: str) -> None:
+    with pytest.raises(InvalidInput):
+        RunSpec.from_python(line)

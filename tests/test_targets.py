@@ -1,0 +1,131 @@
+"""Targets know their truth, and validate what they are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from mahmc import InvalidInput, targets
+from mahmc.targets import Target
+
+pytestmark = pytest.mark.quick
+EXACT = [targets.mdc(), targets.mdc(3, 0.5), targets.gmm(), targets.blr(prior_only=True), targets.blr(
+    prior_only=True, shape=2.5, scale=3.0)]  # fmt: skip
+
+
+def scalar(target: Target, draws: dict[str, np.ndarray], name: str) -> np.ndarray:
+    if name in target.derived:
+        return target.derived[name](draws)
+    base, _, index = name.partition("[")
+    return draws[base][:, int(index[:-1])] if index else draws[name]
+
+
+@pytest.mark.parametrize("target", EXACT, ids=lambda t: f"{t.name} {dict(t.settings)}")
+def test_exact_draws_and_exact_distributions_agree(target: Target) -> None:
+    """Every marginal: Kolmogorov-Smirnov or chi-squared on 20 000 draws, level 1e-6 each; and the mean."""
+    assert target.exact is not None
+    draws = target.exact(np.random.default_rng(1), 20_000)
+    for name, truth in target.truths.items():
+        x = scalar(target, draws, name)
+        if truth.discrete:
+            values = np.arange(int(truth.support[1]) + 1)
+            expected = truth.density(values) * x.size
+            seen = np.bincount(x.astype(int), minlength=values.size)
+            p_value = stats.chisquare(seen[expected > 5], expected[expected > 5] * seen[expected > 5].sum()
+                                      / expected[expected > 5].sum()).pvalue  # fmt: skip
+        else:
+            assert truth.cdf is not None
+            p_value = stats.kstest(x, truth.cdf).pvalue
+        assert p_value > 1e-6, name
+        if np.isfinite(truth.sd):
+            assert abs(x.mean() - truth.mean) < 5 * truth.sd / np.sqrt(x.size), name
+            assert np.isclose(x.std(), truth.sd, rtol=0.1), name
+
+
+@pytest.mark.parametrize("target", EXACT, ids=lambda t: f"{t.name} {dict(t.settings)}")
+def test_densities_integrate_to_one(target: Target) -> None:
+    for name, truth in list(target.truths.items())[:4] + list(target.truths.items())[-3:]:
+        if truth.discrete:
+            assert np.isclose(truth.density(np.arange(int(truth.support[1]) + 1)).sum(), 1.0), name
+        else:
+            x = np.linspace(*truth.support, 20_001)
+            assert truth.cdf is not None
+            share = float(truth.cdf(np.array(truth.support[1])) - truth.cdf(np.array(truth.support[0])))
+            assert np.isclose(integrate.trapezoid(truth.density(x), x), share, atol=2e-3), name
+            assert share > 0.98
+
+
+def test_the_papers_values() -> None:
+    beta = targets.blr(prior_only=True).truths["beta[7]"]
+    assert np.isclose(beta.density(np.array([0.0]))[0], stats.t(2, scale=0.1).pdf(0.0))
+    assert targets.blr(prior_only=True).truths["tau"].mean == pytest.approx(100.0)
+    assert dict(targets.gmm().settings)["weights"] == (0.15, 0.3, 0.3, 0.25)
+    assert targets.mdc().truths["ones"].mean == pytest.approx(10.0)
+
+
+def test_blr_data() -> None:
+    target = targets.blr()
+    assert target.X.shape == (569, 31)
+    assert np.allclose(target.X[:, :-1].mean(axis=0), 0.0)
+    assert np.allclose(target.X[:, :-1].std(axis=0), 1.0)
+    assert np.all(target.X[:, -1] == 1.0)
+    assert target.y.sum() == 357
+
+
+def test_reference_is_labelled_with_its_errors() -> None:
+    truths = targets.blr().truths
+    assert set(truths) == {f"beta[{i}]" for i in range(31)} | {"tau", "log_tau", "beta_norm", "energy"}
+    for name, truth in truths.items():
+        assert truth.source.startswith("reference"), name
+        assert 0 < truth.mean_se < 0.05 * truth.sd, name
+        x = np.linspace(*truth.support, 5000)
+        assert np.isclose(integrate.trapezoid(truth.density(x), x), 1.0, atol=0.01), name
+        assert truth.density_se(x).max() > 0, name
+    assert not targets.blr(scale=10.0).truths
+    assert not targets.blr(np.eye(3), [0, 1, 1]).truths
+
+
+def test_names_of_coordinates() -> None:
+    assert targets.mdc(2).names == ("u", "v", "w[0]", "w[1]")
+    assert targets.gmm().names == ("q", "component")
+    assert targets.blr().names[-2:] == ("beta[30]", "tau")
+
+
+X, y = np.random.default_rng(0).normal(size=(6, 2)), np.array([0, 1, 0, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("build", "arguments", "words"),
+    [
+        ("mdc", {"n_w": 0}, "n_w = 0"),
+        ("mdc", {"n_w": 2.5}, "whole number"),
+        ("mdc", {"n_w": True}, "n_w = True"),
+        ("mdc", {"sd": 0.0}, "sd = 0.0"),
+        ("mdc", {"sd": float("nan")}, "sd = nan"),
+        ("mdc", {"sd": "wide"}, "sd = 'wide'"),
+        ("gmm", {"weights": [0.5, 0.6], "means": [0, 1], "sds": [1, 1]}, "sum to 1.1"),
+        ("gmm", {"weights": [-0.5, 1.5], "means": [0, 1], "sds": [1, 1]}, "weights = -0.5"),
+        ("gmm", {"weights": [0.5, 0.5], "means": [0, 1], "sds": [1, 0]}, "sds = 0"),
+        ("gmm", {"weights": [0.5, 0.5], "means": [0, 1, 2], "sds": [1, 1]}, "2, 3 and 2"),
+        ("gmm", {"weights": [0.5, 0.5], "means": [0, np.inf], "sds": [1, 1]}, "means = inf"),
+        ("gmm", {"weights": "0.5", "means": [0], "sds": [1]}, "weights"),
+        ("gmm", {"weights": [], "means": [], "sds": []}, "0 entries"),
+        ("gmm", {"weights": [1 / 65] * 65, "means": [0] * 65, "sds": [1] * 65}, "64"),
+        ("blr", {"X": X}, "y is missing"),
+        ("blr", {"X": X[:, 0], "y": y}, "X has shape"),
+        ("blr", {"X": X, "y": y[:-1]}, "one label for each row"),
+        ("blr", {"X": np.where(X[2, 1] == X, np.nan, X), "y": y}, "X[2, 1] = nan"),
+        ("blr", {"X": X, "y": y + 1}, "labels must be 0 or 1"),
+        ("blr", {"X": [["a", "b"]], "y": [1]}, "must be numbers"),
+        ("blr", {"shape": -1.0}, "shape = -1.0"),
+        ("blr", {"scale": 0}, "scale = 0"),
+        ("blr", {"prior_only": "perhaps"}, "prior_only"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_what_is_wrong(build: str, arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        getattr(targets, build)(**arguments)
+    assert words in str(refusal.value)
