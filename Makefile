@@ -62,7 +62,7 @@ lint: setup
 	$(BIN)/mypy mahmc app.py dashboard benchmarks
 
 bench: $(VENV)/bench.stamp
-	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 check-long: setup
 	$(BIN)/python -m pytest -n $(JOBS) -m long tests

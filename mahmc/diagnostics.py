@@ -67,3 +67,22 @@ def to_arviz(run: Run) -> Any:
     tree = az.from_dict(groups, dims=dims)
     tree["posterior"].attrs.update(attributes)
     return tree
+
+
+def ess_interval(x: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """A confidence interval for the ESS of chains (chains, draws), by the jackknife over groups of chains.
+
+    Leaving out one of g groups at a time gives g values of log(relative ESS), whose spread is the error's; Student's t
+    with g − 1 degrees of freedom. Fewer than four chains tell nothing of the spread: (NaN, NaN).
+    """
+    from scipy import stats
+
+    g = min(len(x), 8)
+    if g < 4 or not defined(x):
+        return float("nan"), float("nan")
+    groups = np.array_split(np.arange(len(x)), g)
+    left_out = [np.delete(x, group, axis=0) for group in groups]
+    values = np.log([ess(part) / part.size for part in left_out])
+    error = np.sqrt((g - 1) / g * np.sum((values - values.mean()) ** 2))
+    centre, half = np.log(ess(x)), stats.t.ppf(0.5 + level / 2, g - 1) * error
+    return float(np.exp(centre - half)), float(np.exp(centre + half))

@@ -63,6 +63,14 @@ class Acceptance(NamedTuple):
             return self.accepted / self.made
 
 
+class Moment(NamedTuple):
+    """What had been done at the end of a chunk: draws of each chain, iterations of all, and counts by kind."""
+
+    done: int
+    iterations: int
+    counts: np.ndarray
+
+
 @dataclass
 class Block:
     """LANES chains in lockstep. `counts` are apart for warm-up and draws: (phase, kind, lane)."""
@@ -109,7 +117,7 @@ class Run:
         self._discretes = np.empty((*shape, len(self._columns.discrete_rows)), np.int8)
         self._blocks = [self._new_block(b) for b in range(-(-spec.chains // LANES))]
         self._chunk = 16
-        self.history: list[tuple[int, np.ndarray]] = []  # (draws done, counts by phase and kind) after each chunk
+        self.history: list[Moment] = []
 
     # ------------------------------------------------------------------------------------------ advancing
 
@@ -142,7 +150,7 @@ class Run:
             future.result()
         took = time.perf_counter() - begin
         self.seconds += took
-        self.history.append((self.done, self._total_counts()))
+        self.history.append(Moment(self.done, self._chain_iterations(), self._total_counts().sum(axis=0)))
         if not self._stop[0]:
             self._chunk = max(1, min(int(self._chunk * seconds / max(took, 1e-6)), 8 * self._chunk))
 
@@ -222,6 +230,22 @@ class Run:
         }
 
     @property
+    def acceptance_history(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Draws done at the end of each chunk, and the acceptance within each, by kind; the warm-up's included."""
+        method, values, moments = self.spec.method, self.spec.values, list(self.history)
+        made = np.diff([0, *(m.iterations for m in moments)])
+        moments = [m for m, n in zip(moments, made, strict=True) if n > 0]
+        made = made[made > 0]
+        counts = np.diff([np.zeros(len(Counts), np.int64), *(m.counts for m in moments)], axis=0)
+        per_iteration = {
+            "trajectory": (Counts.TRAJECTORY, method.tests(values)),
+            "inner": (Counts.INNER, method.inner_updates(values)),
+            "outer": (Counts.OUTER, 1),
+        }
+        rates = {kind: counts[:, row] / (made * n) for kind, (row, n) in per_iteration.items() if n > 0 and len(made)}
+        return np.array([m.done for m in moments]), rates
+
+    @property
     def non_finite(self) -> int:
         """Rejections because an energy or a gradient was not finite, the warm-up's included."""
         return int(self._total_counts()[:, Counts.NON_FINITE].sum())
@@ -229,9 +253,7 @@ class Run:
     @property
     def leapfrogs(self) -> int:
         """Leapfrogs of all chains so far, the warm-up's included."""
-        lanes = [record.reals.shape[0] for record in (b.record for b in self._blocks)]
-        per_iteration = self.spec.method.leapfrogs(self.spec.values)
-        return sum(b.done * n for b, n in zip(self._blocks, lanes, strict=True)) * per_iteration
+        return self._chain_iterations() * self.spec.method.leapfrogs(self.spec.values)
 
     @property
     def gradients(self) -> int:
@@ -310,6 +332,10 @@ class Run:
             self.spec.thin,
         )  # fmt: skip
         return Block(state, record, np.zeros((2, len(Counts), LANES), np.int64))
+
+    def _chain_iterations(self) -> int:
+        """Iterations of all recorded chains together."""
+        return sum(b.done * b.record.reals.shape[0] for b in self._blocks)
 
     def _total_counts(self) -> np.ndarray:
         """Counts by phase and kind, over the chains that are recorded."""

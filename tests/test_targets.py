@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+import mahmc
 from mahmc import InvalidInput, targets
 from mahmc.targets import Target
 
@@ -86,6 +87,19 @@ def test_reference_is_labelled_with_its_errors() -> None:
         assert truth.density_se(x).max() > 0, name
     assert not targets.blr(scale=10.0).truths
     assert not targets.blr(np.eye(3), [0, 1, 1]).truths
+
+
+def test_beyond_the_stable_step_everything_is_rejected() -> None:
+    """At u near 0, where MDC is steepest; below the limit long trajectories are accepted, above it they are not."""
+    for target in (targets.mdc(), targets.gmm([1.0], [0.0], [0.3]), targets.blr(prior_only=True)):
+        limit = target.stable_epsilon
+        assert limit is not None
+        below, above = (
+            mahmc.sample(target, "hmc", epsilon=factor * limit, L=500, draws=50, chains=8, seed=1).acceptance
+            for factor in (0.5, 1.1)
+        )
+        assert below > 0.1
+        assert above == 0.0
 
 
 def test_names_of_coordinates() -> None:

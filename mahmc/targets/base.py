@@ -94,6 +94,7 @@ class Target:
     derived: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)
     exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
     known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
+    stable_epsilon: float | None = None  # beyond it the leapfrog diverges where U is steepest
     fingerprint: str = ""  # of data that its settings do not tell (a user's own X and y)
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # arrays people may want to see: X and y
 

@@ -166,6 +166,7 @@ def gmm(
         start=start,
         pack=pack,
         exact=exact,
+        stable_epsilon=2.0 * min(sds),
         known=lambda: _truths(shares, m, s),
     )
 

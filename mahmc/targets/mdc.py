@@ -121,8 +121,15 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         pack=pack,
         derived={"ones": lambda draws: draws["w"].sum(axis=-1)},
         exact=exact,
+        stable_epsilon=_stable_epsilon(n_w, sd),
         known=lambda: _truths(n_w, sd),
     )
+
+
+def _stable_epsilon(n_w: int, sd: float) -> float:
+    """2/√λ, with λ the largest curvature of U: that of v − u, and n_w·σ'(u) at its largest, at u = 0."""
+    curvature = np.array([[1.0 + sd**-2 + 0.25 * n_w, -(sd**-2)], [-(sd**-2), sd**-2]])
+    return float(2.0 / np.sqrt(np.linalg.eigvalsh(curvature).max()))
 
 
 def _truths(n_w: int, sd: float) -> dict[str, Truth]:

@@ -1,0 +1,265 @@
+"""Speed, as ratios to peers in the same run on the same machine. Prints Markdown; `--write FILE` keeps it too.
+
+    make bench            # everything, about a quarter of an hour on 2 cores
+    make bench ARGS="--only peers,limit"
+
+Ours and a peer take turns, a few rounds, and a ratio is the median over rounds: machines are noisy, ratios less so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mahmc
+from mahmc import Run, RunSpec, diagnostics
+from mahmc.compiled import kernel
+from mahmc.kernels import new_state
+from mahmc.kernels.moves import leapfrogs
+from mahmc.lanes import LANES, store
+from mahmc.run import cores
+
+ROUNDS = 3
+CHAINS = 16
+LEAPFROGS = {"mdc": 4e7, "gmm": 4e7, "blr": 6e5}  # of ours in one timing
+KEEP = {"mdc": ("u",), "gmm": ("q",), "blr": ("tau", "energy")}  # what peers record too
+QUANTITY = {"mdc": "u", "gmm": "q", "blr": "energy"}
+BARS = {("mdc", "hmc"): 10, ("mdc", "mahmc"): 10, ("mdc", "mala-pn"): 10, ("blr", "mahmc"): 4}
+LIMIT_PER_CORE = 1.6e8  # the MDC leapfrog alone, as measured when the engine was designed
+
+
+def main() -> None:
+    parts: dict[str, Callable[[], Iterator[str]]] = {
+        "peers": against_jax, "gibbs": against_hmc_gibbs, "nuts": against_nuts, "all": all_samplers, "limit": limit,
+        "growth": growth, "start": start,
+    }  # fmt: skip
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--only", help=f"some of {','.join(parts)}", default=",".join(parts))
+    options.add_argument("--write", type=Path, help="also write the text to this file")
+    chosen = options.parse_args()
+    lines = []
+    for line in (
+        line for part in ["machine", *chosen.only.split(",")] for line in (parts | {"machine": machine})[part]()
+    ):
+        print(line, flush=True)
+        lines.append(line)
+    if chosen.write:
+        chosen.write.write_text("\n".join(lines) + "\n")
+
+
+def machine() -> Iterator[str]:
+    model = next(
+        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
+        platform.processor(),
+    )
+    names = ("numpy", "numba", "arviz", "jax", "numpyro")
+    versions = ", ".join(f"{name} {version(name)}" for name in names if _installed(name))
+    yield f"Measured on {date.today()}: {model}, {cores()} cores, Python {platform.python_version()}, {versions}."
+
+
+def _installed(name: str) -> bool:
+    try:
+        return bool(version(name))
+    except ImportError:
+        return False
+
+
+# -------------------------------------------------------------------------------------------------------- ours
+
+
+def ours(target: str, sampler: str, draws: int | None = None, **chosen: Any) -> Run:
+    """A finished run of ours; compiled beforehand, so that its `seconds` are sampling alone."""
+    values = {"chains": CHAINS, "keep": KEEP[target], "seed": 1} | chosen
+    per_draw = RunSpec.of(target, sampler, **values).leapfrogs_per_draw
+    draws = draws or max(100, int(LEAPFROGS[target] / per_draw / values["chains"]))
+    mahmc.sample(target, sampler, draws=1, warmup=0, **values)
+    return mahmc.sample(target, sampler, draws=draws, warmup=draws // 10, **values)
+
+
+def rate(run: Run) -> float:
+    return run.leapfrogs / run.seconds
+
+
+def ess_rate(run: Run, name: str) -> float:
+    """ESS of what was drawn per second of drawing, the warm-up's time left out as with peers."""
+    share = run.spec.draws / run.spec.slots
+    return float(run.ess(name)) / (run.seconds * share)
+
+
+# ------------------------------------------------------------------------------------------------------- peers
+
+
+def against_jax() -> Iterator[str]:
+    from peers import jax_sampler
+
+    yield "\n### Against a straightforward JAX version (jit, vmap, scan; float64)\n"
+    yield "| target | sampler | leapfrogs/s, ours | leapfrogs/s, JAX | ratio | bar | ESS/s, ours | ESS/s, JAX | ratio |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for target in ("mdc", "blr"):
+        for sampler in ("hmc", "mahmc", "mala-pn"):
+            rows = []
+            for i in range(ROUNDS):
+                run = ours(target, sampler, seed=i)
+                peer = jax_sampler(target, sampler, draws=_peer_draws(run), chains=CHAINS, seed=i)
+                name = QUANTITY[target]
+                peer_ess = diagnostics.ess(np.asarray(peer.samples[name])) / peer.seconds
+                rows.append((rate(run), peer.leapfrogs / peer.seconds, ess_rate(run, name), peer_ess))
+            bar = BARS.get((target, sampler))
+            yield (
+                f"| {target} | {sampler} | {_median(rows, 0):.2g} | {_median(rows, 1):.2g} | "
+                f"**{_ratio(rows, 0, 1):.3g}** | {f'≥ {bar}' if bar else ''} | {_median(rows, 2):.2g} | "
+                f"{_median(rows, 3):.2g} | {_ratio(rows, 2, 3):.3g} |"
+            )
+
+
+def _peer_draws(run: Run) -> int:
+    """A peer is slower: a fifth of our draws is enough for its timing."""
+    return max(500, run.spec.draws // 5)
+
+
+def against_hmc_gibbs() -> Iterator[str]:
+    from peers import numpyro_hmc_gibbs
+
+    rows = []
+    for i in range(ROUNDS):
+        run, peer = ours("mdc", "hmc", seed=i), numpyro_hmc_gibbs(draws=2000, chains=CHAINS, seed=i)
+        rows.append((rate(run), peer.leapfrogs / peer.seconds))
+    yield "\n### Against NumPyro's HMCGibbs on MDC, HMC with 40 leapfrogs\n"
+    yield "| leapfrogs/s, ours | leapfrogs/s, NumPyro | ratio | bar |\n|---|---|---|---|"
+    yield f"| {_median(rows, 0):.2g} | {_median(rows, 1):.2g} | **{_ratio(rows, 0, 1):.3g}** | ≥ 100 |"
+
+
+def against_nuts() -> Iterator[str]:
+    from peers import numpyro_nuts_blr
+
+    peer = numpyro_nuts_blr(draws=1000, chains=4)
+    yield "\n### BLR posterior: what a user would pick instead, NumPyro's NUTS\n"
+    yield "ESS per second of sampling, warm-up and compiling left out on both sides.\n"
+    yield "| | ESS/s of log τ | ESS/s of the worst β |\n|---|---|---|"
+    worst = min(diagnostics.ess(x) for name, x in _columns(peer.samples["beta"]))
+    yield f"| NumPyro NUTS, 4 chains | {diagnostics.ess(peer.samples['log_tau']) / peer.seconds:.3g} | {worst / peer.seconds:.3g} |"
+    for sampler in mahmc.SAMPLERS:
+        run = ours("blr", sampler, draws=4000, keep=("beta", "tau"))
+        share = run.seconds * run.spec.draws / run.spec.slots
+        yield f"| ours, {sampler}, 16 chains | {ess_rate(run, 'log_tau'):.3g} | {np.min(run.ess('beta')) / share:.3g} |"
+
+
+def _columns(x: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    return ((j, np.asarray(x)[..., j]) for j in range(x.shape[-1]))
+
+
+def _median(rows: list[tuple[float, ...]], column: int) -> float:
+    return statistics.median(row[column] for row in rows)
+
+
+def _ratio(rows: list[tuple[float, ...]], top: int, bottom: int) -> float:
+    return statistics.median(row[top] / row[bottom] for row in rows)
+
+
+# -------------------------------------------------------------------------------------------------- by ourselves
+
+
+def all_samplers() -> Iterator[str]:
+    yield "\n### All samplers on all targets, 16 chains, everything recorded\n"
+    yield "| target | sampler | leapfrogs/s | ESS/s | of |\n|---|---|---|---|---|"
+    for target in KEEP:
+        for sampler in mahmc.SAMPLERS:
+            run = ours(target, sampler, keep=None)
+            name = QUANTITY[target]
+            yield f"| {target} | {sampler} | {rate(run):.2g} | {ess_rate(run, name):.2g} | {name} |"
+
+
+@kernel
+def bare_leapfrogs(target, state, epsilon, n, repeats):
+    """Nothing but leapfrogs: what any sampler could at most reach."""
+    for _ in range(repeats):
+        store(state.U, 0, leapfrogs(target, state, epsilon, n))
+
+
+def limit() -> Iterator[str]:
+    rows = []
+    for _ in range(ROUNDS):
+        bare, repeats = _bare_rate(threads=cores(), repeats=20_000)
+        single, _ = _bare_rate(threads=1, repeats=20_000)
+        rows.append((bare, single, rate(ours("mdc", "hmc"))))
+    hmc, bare, single = _median(rows, 2), _median(rows, 0), _median(rows, 1)
+    yield "\n### How near the limit: the MDC leapfrog alone\n"
+    yield f"The bare leapfrog runs at {single:.2g} a second on one core and {bare:.2g} on {cores()}; "
+    yield f"hmc, with momenta, tests, updates of w and recording, at {hmc:.2g}: {hmc / bare:.0%} of the bare leapfrog, "
+    yield f"and {hmc / (LIMIT_PER_CORE * cores()):.2g} times the {LIMIT_PER_CORE:.1g} a second and core it was designed for."
+
+
+def _bare_rate(threads: int, repeats: int) -> tuple[float, int]:
+    target = mahmc.targets.mdc()
+    rng = np.random.default_rng(0)
+    states = [new_state(target, *target.pack(target.exact(rng, LANES)), 0, b) for b in range(threads)]  # type: ignore[misc]
+    bare_leapfrogs(target.data, states[0], 0.035, 40, 1)
+    begin = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda state: bare_leapfrogs(target.data, state, 0.035, 40, repeats), states))
+    return threads * LANES * 40 * repeats / (time.perf_counter() - begin), repeats
+
+
+def growth() -> Iterator[str]:
+    yield "\n### Cost grows linearly\n"
+    yield "MDC, mahmc, u and energy recorded; memory is that of the process at its peak above an empty run.\n"
+    yield "| chains | draws | seconds | µs a draw of 8 chains | MiB |\n|---|---|---|---|---|"
+    empty = _in_new_process(8, 1)[1]
+    for chains, draws in ((16, 1_000), (16, 10_000), (16, 100_000), (16, 1_000_000), (64, 100_000), (256, 25_000)):
+        seconds, memory = _in_new_process(chains, draws)
+        per_draw = seconds / draws / (chains / LANES) * cores() * 1e6
+        yield f"| {chains} | {draws} | {seconds:.3g} | {per_draw:.3g} | {(memory - empty) / 2**20:.0f} |"
+
+
+def _in_new_process(chains: int, draws: int) -> tuple[float, int]:
+    """Seconds of sampling, and bytes at the peak, of a run in a process of its own."""
+    program = (
+        "import mahmc, resource\n"
+        "mahmc.sample('mdc', 'mahmc', draws=1, warmup=0)\n"
+        f"run = mahmc.sample('mdc', 'mahmc', chains={chains}, draws={draws}, warmup=0, keep=('u', 'energy'))\n"
+        "print(run.seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)"
+    )
+    seconds, memory = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+    return float(seconds), int(memory)
+
+
+def start() -> Iterator[str]:
+    program = (
+        "import time; a = time.perf_counter()\n"
+        "import mahmc; b = time.perf_counter()\n"
+        "run = mahmc.Run(mahmc.RunSpec.of('mdc', 'mahmc')); run.advance()\n"
+        "print(b - a, time.perf_counter() - b)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"MAHMC_CACHE_DIR": folder}
+        times = []
+        for _ in range(4):
+            result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+            times.append([float(word) for word in result.stdout.split()])
+    yield "\n### Starting\n"
+    yield f"Cold, with an empty cache, mahmc on MDC compiles and does its first chunk in {times[0][1]:.1f} s. "
+    warm = statistics.median(t[1] for t in times[1:])
+    yield f"A later process does its first chunk {warm:.2f} s after the import, which takes "
+    yield f"{statistics.median(t[0] for t in times[1:]):.1f} s."
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    main()
