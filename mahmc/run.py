@@ -122,7 +122,10 @@ class Run:
     # ------------------------------------------------------------------------------------------ advancing
 
     def __iter__(self) -> Iterator[Progress]:
-        self._stop[0] = 0
+        self._stop[0] = 0  # here, not at the first chunk: a stop that comes in between must not be lost
+        return self._chunks()
+
+    def _chunks(self) -> Iterator[Progress]:
         while not self.finished and not self._stop[0]:
             self.advance()
             yield self.progress

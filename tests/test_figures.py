@@ -94,6 +94,7 @@ EDGES = {
     "constant, one chain": np.full((1, 5), -0.5),
     "different constants": np.repeat(np.linspace(-1, 1, 16)[:, None], 50, axis=1),
     "one chain stands still": np.concatenate([normal(3, 200), np.zeros((1, 200))]),
+    "whole numbers": np.round(normal(4, 100)).astype(np.int8),
     "far out": 1e6 + 1e-3 * normal(2, 50),
     "usual": normal(4, 500),
 }
@@ -360,6 +361,22 @@ def test_a_trace_keeps_a_single_spike_and_numbers_draws():
     assert (shaded.x0, shaded.x1) == (-999.5, 0.5)
     short = figures.trace(x[:, :500], "u", "hmc").figure.data[0]
     assert (short.x, short.x0, short.dx, short.y.size) == (None, 1, 1, 500)
+
+
+def test_while_chains_warm_up_their_trace_is_shown():
+    chart = figures.trace(np.empty((4, 0)), "u", "hmc", warmup=normal(4, 100))
+    assert len(chart.figure.data) == 4
+    assert tuple(chart.figure.layout.xaxis.range) == (-99.5, 0.5)
+    assert "0 draws after 100 of warm-up" in chart.alt
+
+
+def test_chains_that_never_moved_have_no_error_and_no_ranks():
+    """They would look perfect: a mean without error, ranks that are even."""
+    still = np.full((4, 1000), 0.1)
+    assert np.isnan(batches.running_means(still, 100).error).all()
+    assert "error undefined" in figures.running_mean(still, U, "u", "hmc").alt
+    assert "undefined" in figures.ranks(still, "u", "hmc").alt
+    assert "unmoved" in figures.density([("first", "hmc", still)], U, "u").alt
 
 
 def test_of_many_chains_some_are_drawn_and_the_words_say_so():
