@@ -7,7 +7,8 @@ BIN    := $(VENV)/bin
 PORT   ?= 8501
 JOBS   ?= 2
 
-.PHONY: help run test setup lint bench check-long test-versions clean
+
+.PHONY: help run test setup browser lint bench check-long test-versions clean
 
 help:
 	@echo "make run         set up, compile and serve the dashboard on http://localhost:$(PORT)"
@@ -40,7 +41,15 @@ run: $(VENV)/run.stamp
 	$(BIN)/mahmc compile
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
 
-test: setup
+# A browser for the browser tests: one that is there, else Playwright's own, else (as root) Debian's.
+browser: setup
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	  $(BIN)/python -m playwright install chromium >/dev/null 2>&1 || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+	  { echo "The browser tests need Chromium, and it could not be installed: install it (for example" \
+	         "'sudo apt-get install chromium'), or set CHROMIUM to its path, and run make test again."; exit 1; }
+
+test: setup browser
 	$(BIN)/python -m pytest -n $(JOBS) -m "not long" tests
 	$(MAKE) test-versions
 

@@ -2,5 +2,10 @@
 
 import streamlit as st
 
-st.set_page_config(page_title="mahmc", page_icon="🎯", layout="wide")
-st.navigation([st.Page("pages/overview.py", title="Overview", default=True)]).run()
+st.set_page_config(page_title="mahmc", page_icon=":material/scatter_plot:", layout="wide", initial_sidebar_state=360)
+st.navigation(
+    [
+        st.Page("pages/overview.py", title="Overview", icon=":material/home:", default=True),
+        st.Page("pages/explore.py", title="Explore", icon=":material/tune:"),
+    ]
+).run()

@@ -35,7 +35,7 @@ RUN_PARAMETERS = {
         ),
         Parameter(
             "seed", "", "Seed", "Same settings and same seed: the same draws, bit for bit.",
-            kind="int", low=0, high=2**53, default=0,
+            kind="int", low=0, high=2**53 - 1, default=0,
         ),
     )
 }  # fmt: skip

@@ -379,6 +379,12 @@ def test_chains_that_never_moved_have_no_error_and_no_ranks():
     assert "unmoved" in figures.density([("first", "hmc", still)], U, "u").alt
 
 
+def test_few_draws_are_not_held_against_the_truth():
+    """With less than five draws expected in every bin, a deviation in errors would mean nothing."""
+    assert "too few" in figures.density([("first", "hmc", normal(1, 9))], U, "u").alt
+    assert "largest deviation" in figures.density([("first", "hmc", normal(1, 900))], U, "u").alt
+
+
 def test_of_many_chains_some_are_drawn_and_the_words_say_so():
     chart = figures.trace(normal(64, 100), "u", "hmc")
     assert len(chart.figure.data) == chains.MOST_CHAINS
@@ -473,6 +479,7 @@ def test_bars_have_intervals_the_papers_value_and_undefined_where_there_is_none(
     assert bars.marker.color == tuple(SAMPLER_COLOURS[row[1]] for row in rows)
     assert (paper.marker.symbol, paper.x.size, chart.figure.layout.showlegend) == ("diamond", 2, True)
     assert words.text == ("undefined", "0.0045", "0.02")
+    assert words.x.max() < chart.figure.layout.xaxis.range[1]  # beyond it, nothing would be drawn
     assert "MALA: undefined, paper 0.0001" in chart.alt
     assert "HMC: 0.0045 (0.004 to 0.0055)" in chart.alt
 

@@ -1,0 +1,271 @@
+"""The parts of the Explore page: controls at the side, live tiles and charts, and what comes after a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard import controls, figures, session
+from dashboard.estimates import Estimates, estimates
+from dashboard.figures import Chart
+from dashboard.jobs import Job, Status
+from dashboard.live_chart import live_chart
+from dashboard.session import Session
+from dashboard.warnings import warnings
+from mahmc import Run, RunSpec, diagnostics
+
+UPDATE_SECONDS = 0.35
+DISCRETE = {"mdc": "ones", "gmm": "component"}  # what the discrete part is looked at by
+PAIRS = {"mdc": ("u", "v"), "gmm": ("q", "energy"), "blr": ("log_tau", "beta_norm")}
+
+
+# --------------------------------------------------------------------------------------------------- the sidebar
+
+
+def sidebar(tab: Session) -> RunSpec | None:
+    """All controls; returns the spec they make, or None with the reason shown."""
+    choices = tab.choices
+    with st.sidebar:
+        controls.choose_view(choices)
+        controls.choose_target_and_sampler(choices)
+        controls.choose_parameters(choices)
+        if choices.view == "full":
+            controls.choose_target_settings(choices)
+            with st.expander("Run: chains, draws, seed"):
+                controls.choose_run(choices)
+        spec, problem = session.chosen_spec(tab)
+        _buttons(tab, spec)
+        controls.choose_follow(choices)
+        if problem:
+            st.error(problem)
+    return spec
+
+
+def _buttons(tab: Session, spec: RunSpec | None) -> None:
+    job = tab.job
+    alive = job is not None and job.alive
+    resumable = job is not None and not alive and job.status == Status.STOPPED
+    buttons: list[tuple[str, str, bool, Callable[..., None], tuple, str]] = [
+        ("Run", "play_arrow", spec is not None, tab.start, (spec,), "Start chains with these settings"),
+        ("Stop", "stop", alive, tab.stop, (), "Stop at once; what was drawn stays"),
+        ("Continue", "resume", resumable, tab.resume, (), "Go on exactly where it was stopped"),
+        ("Reset", "restart_alt", job is not None, tab.reset, (), "Stop, and forget what was drawn"),
+    ]
+    columns = st.columns(2, wrap=False)
+    for i, (label, icon, enabled, action, arguments, text) in enumerate(buttons):
+        columns[i % 2].button(
+            label, icon=f":material/{icon}:", type="primary" if label == "Run" else "secondary", width="stretch",
+            disabled=not enabled, on_click=action, args=arguments, help=text,
+        )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ the live part
+
+
+def live(tab: Session, spec: RunSpec | None) -> None:
+    """Status, tiles, warnings and charts, refreshed by themselves while chains run."""
+    alive = tab.job is not None and tab.job.alive
+    st.fragment(_live, run_every=UPDATE_SECONDS if alive else None)(tab, spec, alive)
+
+
+def _live(tab: Session, spec: RunSpec | None, was_alive: bool) -> None:
+    job = tab.job
+    _status(tab, spec)
+    if job is None or job.run is None:
+        if job is None:
+            st.info("Choose a target and a sampler at the side, and press **Run**.", icon=":material/play_circle:")
+    else:
+        name = _choose_quantity(job.run)
+        found = tab.estimator(name) if tab.estimator else None
+        _tiles(job, found, name, tab.choices.view)
+        for text in warnings(job, found, name):
+            st.warning(text, icon=":material/warning:")
+        _charts(tab, job.run, name)
+    if was_alive and not (job is not None and job.alive):
+        st.rerun()
+
+
+def _status(tab: Session, spec: RunSpec | None) -> None:
+    job = tab.job
+    text = session.status_line(job)
+    if job is None:
+        return
+    if job.status == Status.FAILED:
+        st.error(text, icon=":material/error:")
+        return
+    st.progress(job.run.progress.share if job.run else 0.0, text)
+    if tab.stale(spec):
+        st.caption(":orange[The controls have changed since: this run is of the former settings. Press Run.]")
+
+
+def _choose_quantity(run: Run) -> str:
+    """Which quantity tiles and charts are about; the paper's own to begin with."""
+    names = [name for name in run.names if name != "slice"]
+    first = run.target.paper_quantity
+    return st.selectbox(
+        "Quantity", names, index=names.index(first), key=f"quantity.{run.target.name}.{run.target.dim}",
+        format_func=figures.plain, help="The quantity that tiles, trace, histogram and running mean show.",
+    )  # fmt: skip
+
+
+def _tiles(job: Job, found: Estimates | None, name: str, view: str) -> None:
+    tiles = [tile for tile in _tile_values(job, found, name) if view == "full" or tile[3]]
+    with st.container(horizontal=True, gap="small", key="tiles"):
+        for label, value, text, _ in tiles:
+            st.metric(label, value, help=text, border=True, width=150)
+
+
+def _tile_values(job: Job, found: Estimates | None, name: str) -> Iterator[tuple[str, str, str, bool]]:
+    """Label, value, help, and whether the simple view has it."""
+    run = job.run
+    assert run is not None
+    rates = run.acceptances
+    yield "Acceptance", _share(rates["trajectory"].rate), "Accepted tests of q^H, of the whole trajectory.", True
+    if rates["inner"].made.sum():
+        yield "Inner updates", _share(rates["inner"].rate), "Accepted updates of q^O inside trajectories.", False
+    yield "Outer updates", _share(rates["outer"].rate), "Accepted updates of q^O after trajectories.", False
+    shown = figures.plain(name)
+    bulk, tail, rhat = (found.ess_bulk, found.ess_tail, found.rhat) if found else (None, None, None)
+    yield "ESS, bulk", _count(bulk), f"Effective sample size of {shown}, for its mean: ArviZ's bulk ESS.", True
+    yield "ESS, tail", _count(tail), f"Effective sample size of {shown}, for its 5 % and 95 % quantiles.", False
+    yield "R-hat", "–" if rhat is None else "undefined" if math.isnan(rhat) else f"{rhat:.4f}", (
+        f"Agreement of the chains on {shown}; below 1.01 is good."), False  # fmt: skip
+    yield "ESS per gradient", *_per_gradient(job, found, name), True
+    yield "Gradients", f"{run.gradients:.3g}", "Gradients evaluated so far, the warm-up's included.", False
+    yield "Leapfrogs a second", f"{run.progress.leapfrogs_per_second:.2g}", "Of all chains together.", False
+    yield "Non-finite", f"{run.non_finite:,}", "Proposals rejected for an energy that is not finite.", False
+
+
+def _per_gradient(job: Job, found: Estimates | None, name: str) -> tuple[str, str]:
+    """The paper's figure, and what it is; beside it what the paper has, where it has one."""
+    text = "Relative bulk ESS divided by the leapfrogs of one draw: the figure of the paper's Table 1."
+    paper = job.spec.method.paper_ess.get(job.spec.target)
+    at_best = job.spec.values == job.spec.method.defaults(job.spec.target)
+    if paper and name == job.target.paper_quantity:
+        text += f" The paper has {paper:.3g} at its best settings" + (", which these are." if at_best else ".")
+    if found is None or math.isnan(found.ess_bulk):
+        return "–" if found is None else "undefined", text
+    return f"{found.ess_bulk / (found.draws * job.spec.chains * job.spec.leapfrogs_per_draw):.2e}", text
+
+
+def _share(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:.3f}"
+
+
+def _count(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "undefined" if math.isnan(value) else f"{value:,.0f}"
+
+
+# ---------------------------------------------------------------------------------------------------- charts
+
+
+def _charts(tab: Session, run: Run, name: str) -> None:
+    """Trace and distribution; in the full view the discrete part, running mean and running acceptance as well."""
+    x, sampler = run.get(name), run.spec.sampler
+    charts: list[tuple[str, str, Callable[[], Chart]]] = [
+        ("trace", "Trace by chain", lambda: figures.trace(x, name, sampler, run.get(name, warmup=True))),
+        ("density", "Distribution against the truth", lambda: _distribution(tab, run, name)),
+    ]
+    if tab.choices.view == "full":
+        discrete = DISCRETE.get(run.target.name)
+        if discrete and discrete != name and discrete in run.names:
+            charts.append(("mass", f"Discrete part: {_words(discrete)}", lambda: _distribution(tab, run, discrete)))
+        truth = run.target.truth(name)
+        charts.append(("mean", "Running mean", lambda: figures.running_mean(x, truth, name, sampler)))
+        done, rates = run.acceptance_history
+        charts.append(("rates", "Running acceptance", lambda: figures.running_acceptance(done, rates, sampler)))
+    for i in range(0, len(charts), 2):
+        for column, (key, title, make) in zip(st.columns(2), charts[i : i + 2], strict=False):
+            with column:
+                _show(key, title, make())
+
+
+def _words(discrete: str) -> str:
+    return {"ones": "number of ones among w", "component": "weights of the components"}[discrete]
+
+
+def _show(key: str, title: str, chart: Chart) -> None:
+    st.markdown(f"**{title}**")
+    live_chart(chart.figure, key=f"chart.{key}", alt=chart.alt)
+    st.caption(chart.caption)
+
+
+def _distribution(tab: Session, run: Run, name: str) -> Chart:
+    """The run shown first, pinned runs of the same quantity over it."""
+    runs = [("this run", run.spec.sampler, run.get(name))]
+    for pin in tab.pins:
+        other = pin.job.run
+        if other is not None and other is not run and other.target.name == run.target.name and name in other.names:
+            runs.append((pin.name, other.spec.sampler, other.get(name)))
+    truth = run.target.truth(name)
+    discrete = truth.discrete if truth else np.issubdtype(runs[0][2].dtype, np.integer)
+    return (figures.mass if discrete else figures.density)(runs, truth, name)
+
+
+# ------------------------------------------------------------------------------------------------ after the run
+
+
+def after(tab: Session) -> None:
+    """Diagnostics that need a run at rest, in tabs."""
+    job = tab.job
+    if (
+        tab.choices.view != "full"
+        or job is None
+        or job.run is None
+        or job.alive
+        or job.drawn < diagnostics.FEWEST_DRAWS
+    ):
+        return
+    run, sampler = job.run, job.spec.sampler
+    st.subheader("Diagnostics")
+    name = st.session_state.get(f"quantity.{run.target.name}.{run.target.dim}", run.target.paper_quantity)
+    one, two = PAIRS[run.target.name]
+    colour = run.get("component") if run.target.name == "gmm" else None
+    makers: dict[str, Callable[[], Chart]] = {
+        "Autocorrelation": lambda: figures.autocorrelation(run.get(name), name, sampler),
+        "Ranks": lambda: figures.ranks(run.get(name), name, sampler),
+        "Joint scatter": lambda: figures.scatter(run.get(one), run.get(two), (one, two), sampler, colour),
+        "Energy": lambda: figures.energy(run.get("energy"), sampler),
+    }
+    *tabs, table = st.tabs([*makers, "All quantities"])
+    for place, (title, make) in zip(tabs, makers.items(), strict=True):
+        with place:
+            chart = make()
+            st.plotly_chart(chart.figure, key=f"after.{title}", alt=chart.alt, config={"displaylogo": False})
+            st.caption(chart.caption)
+    with table:
+        _table(run)
+
+
+@st.cache_data(show_spinner="Working out diagnostics of all quantities …", max_entries=8)
+def _summary(_run: Run, spec: RunSpec, drawn: int) -> pd.DataFrame:
+    """All quantities: mean, sd, MCSE, ESS, R-hat, truth and z-score."""
+    rows = {}
+    for name in _run.names:
+        e, truth = estimates(np.asarray(_run.get(name), float)), _run.target.truth(name)
+        error = math.hypot(e.mcse, truth.mean_se) if truth else math.nan
+        z = (e.mean - truth.mean) / error if truth and error > 0 and math.isfinite(truth.mean) else math.nan
+        rows[figures.plain(name)] = {
+            "mean": e.mean, "sd": e.sd, "MCSE": e.mcse, "ESS bulk": e.ess_bulk, "ESS tail": e.ess_tail,
+            "R-hat": e.rhat, "truth": truth.mean if truth else math.nan, "z-score": z,
+        }  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _table(run: Run) -> None:
+    frame = _summary(run, run.spec, run.done)
+    whole = st.column_config.NumberColumn(format="%.0f")
+    st.dataframe(frame, column_config={"ESS bulk": whole, "ESS tail": whole,
+                                       "R-hat": st.column_config.NumberColumn(format="%.4f"),
+                                       "z-score": st.column_config.NumberColumn(format="%.2f")})  # fmt: skip
+    source = next((truth.source for truth in run.target.truths.values()), "none known")
+    st.caption(
+        f"Truth: {source}. The z-score is the distance of the mean from it in Monte Carlo errors; beyond 3 in absolute "
+        "value is suspicious. An empty cell is undefined: the quantity never changed, or its truth is not known."
+    )

@@ -1,0 +1,21 @@
+"""Charts: arrays in, a `Chart` out (a Plotly figure, what to look for in it, and what it shows in words).
+
+Nothing here knows of pages, threads or samplers' insides; x is (chains, draws) throughout.
+"""
+
+from dashboard.figures.chains import (
+    autocorrelation,
+    autocorrelation_function,
+    ranks,
+    running_acceptance,
+    running_mean,
+    trace,
+)
+from dashboard.figures.distributions import density, energy, mass, scatter
+from dashboard.figures.efficiency import ess_bars
+from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, plain
+
+__all__ = [
+    "CAPTIONS", "SAMPLER_COLOURS", "Chart", "autocorrelation", "autocorrelation_function", "density", "energy",
+    "ess_bars", "mass", "plain", "ranks", "running_acceptance", "running_mean", "scatter", "trace",
+]  # fmt: skip

@@ -1,0 +1,262 @@
+"""Charts of what was sampled: densities, masses, joint clouds, energies. x is (chains, draws)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard.figures import look
+from dashboard.figures.batches import REACH, Bins, Shares, share_errors, shares
+from dashboard.figures.look import Chart, count, digits, floats, plain, symbol
+from mahmc.targets import Truth
+
+Runs = Sequence[tuple[str, str, np.ndarray]]  # label, sampler, draws; the first is the one in hand, others are pinned
+
+FEWEST_BINS, MOST_BINS = 30, 80
+FOR_QUANTILES = 20_000  # draws that bins are chosen by
+MOST_SCATTERED = 4_000
+MOST_ENERGIES = 262_144  # draws of a chain; the last ones
+MOST_GROUPS_IN_LEGEND = 8
+FEWEST_EXPECTED = 5  # draws in a bin, below which a deviation in errors means nothing
+
+
+def thinned(most: int, *arrays: np.ndarray) -> list[np.ndarray]:
+    """At most so many elements of arrays of one shape (chains, draws), the same of each, evenly spaced."""
+    shape = arrays[0].shape
+    size = shape[0] * shape[1]
+    picked = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(int))
+    return [x[np.unravel_index(picked, shape)] for x in arrays]
+
+
+# ----------------------------------------------------------------------------------------------------- density
+
+
+def density(runs: Runs, truth: Truth | None, name: str) -> Chart:
+    """Histograms of a continuous quantity as densities, and the true density.
+
+    Look for bars of the first run inside the band around the truth: it spans 1.96 errors, from the first run's Monte
+    Carlo error in each bin (see `batches.share_errors`) and from the reference's own error where the truth is not
+    exact. Bins cover the truth's support, or else the middle 99.8 % of all draws; draws outside are put into words.
+    """
+    figure = look.new_figure(symbol(name), f"density of {symbol(name)}")
+    runs = [run for run in runs if run[2].size]
+    if not runs and truth is not None:
+        _add_true_density(figure, truth, symbol(name))
+    if not runs:
+        return _without_draws("density", figure, truth, name)
+    bins = choose_bins([x for _, _, x in runs], truth.support if truth else None)
+    words = []
+    for i, (label, sampler, x) in enumerate(runs):
+        found = shares(x, bins)
+        mass, error = truth_by_bin(truth, bins, found)
+        if i == 0 and error is not None:
+            level, reach = mass / bins.width, REACH * error / bins.width
+            low, high = np.maximum(level - reach, 0), level + reach
+            look.band(figure, bins.middles, low, high, look.NEUTRAL, shape="hvh", name="95 % Monte Carlo")
+        _add_histogram(figure, bins, found.pooled / bins.width, label, look.SAMPLER_COLOURS[sampler], i, symbol(name))
+        words.append(_histogram_words(label, found, mass, error, bins.middles, name))
+    if truth is not None:
+        _add_true_density(figure, truth, symbol(name))
+    against = f" against the {look.truth_label(truth)} density" if truth else ""
+    return look.finished("density", figure, f"Histogram of {plain(name)}{against}. {' '.join(words)}")
+
+
+def _without_draws(kind: str, figure: go.Figure, truth: Truth | None, name: str) -> Chart:
+    """The truth alone, or nothing."""
+    if truth is None:
+        return look.empty(kind, figure)
+    look.remark(figure, "no draws yet")
+    return look.finished(kind, figure, f"The {look.truth_label(truth)} {kind} of {plain(name)}; no draws yet.")
+
+
+def _add_true_density(figure: go.Figure, truth: Truth, title: str) -> None:
+    label = look.truth_label(truth)
+    x = np.linspace(*truth.support, 1000)  # enough for the steps of a reference to look like steps
+    heights = np.asarray(truth.density(x), float)
+    figure.add_scatter(
+        x=floats(x), y=floats(np.where(np.isfinite(heights), heights, np.nan)), name=label, mode="lines",
+        line=look.TRUTH_LINE, hovertemplate=f"{title} = %{{x:.4g}}<br>{label} %{{y:.4g}}<extra></extra>",
+    )  # fmt: skip
+
+
+def choose_bins(draws: Sequence[np.ndarray], support: tuple[float, float] | None) -> Bins:
+    """30 to 80 bins as wide as Freedman and Diaconis say, 2·IQR/∛n, over the support or the middle 99.8 % of draws."""
+    pooled = np.concatenate([thinned(FOR_QUANTILES, x)[0] for x in draws]).astype(float)
+    low, first, third, high = np.quantile(pooled, [0.001, 0.25, 0.75, 0.999])
+    if support is not None:
+        low, high = support
+    else:
+        margin = 0.02 * (high - low) or max(1e-3 * abs(low), 0.5)
+        low, high = low - margin, high + margin
+    width = 2.0 * (third - first) / np.cbrt(draws[0].size)
+    wanted = np.ceil((high - low) / width) if width > 0 else FEWEST_BINS
+    return Bins(float(low), float(high), int(np.clip(wanted, FEWEST_BINS, MOST_BINS)))
+
+
+def truth_by_bin(truth: Truth | None, bins: Bins, found: Shares) -> tuple[np.ndarray, np.ndarray | None]:
+    """The true probability of each bin, and the standard error of the share that should match it."""
+    if truth is None:
+        return np.full(bins.n, np.nan), None
+    within = bins.low + bins.width / 64 * (np.arange(64 * bins.n).reshape(bins.n, 64) + 0.5)
+    if truth.cdf is not None:
+        mass = np.diff(truth.cdf(bins.edges))
+    else:
+        mass = bins.width * np.asarray(truth.density(within)).mean(axis=1)
+    error = share_errors(found, mass)
+    if error is None:
+        return mass, None
+    # Errors of the reference in neighbouring bins of its own may go together: their mean is the safe side.
+    return mass, np.hypot(error, bins.width * np.asarray(truth.density_se(within)).mean(axis=1))
+
+
+def _add_histogram(
+    figure: go.Figure, bins: Bins, heights: np.ndarray, label: str, colour: str, number: int, title: str
+) -> None:
+    """An outline that steps at the bins' edges; that of the first run is filled."""
+    beyond = bins.width * np.array([0.5])
+    figure.update_xaxes(range=[bins.low, bins.high])
+    figure.add_scatter(
+        x=floats(np.concatenate([bins.low - beyond, bins.middles, bins.high + beyond])),
+        y=floats(np.pad(heights, 1)), name=label, mode="lines",
+        line={"color": colour, "width": 1.5, "shape": "hvh", "dash": look.OUTLINE_DASHES[number % 4]},
+        fill="tozeroy" if number == 0 else None, fillcolor=look.faded(colour, 0.25),
+        hovertemplate=f"{title} = %{{x:.4g}}<br>density %{{y:.4g}}<extra>{label}</extra>",
+    )  # fmt: skip
+
+
+def _histogram_words(
+    label: str, found: Shares, mass: np.ndarray, error: np.ndarray | None, places: np.ndarray, name: str
+) -> str:
+    text = f"{label}: {count(found.total, 'draw')}"
+    enough = found.total * mass >= FEWEST_EXPECTED
+    if error is not None and enough.any():
+        off = np.where(enough, np.abs(found.pooled - mass) / np.where(enough, error, 1.0), 0.0)
+        worst = int(off.argmax())
+        text += f", largest deviation {digits(off[worst], 2)} Monte Carlo errors at {plain(name)} = "
+        text += f"{digits(places[worst], 2)}"
+    elif not np.isnan(mass).any():
+        text += ", too few or unmoved to be held against it"
+    return text + (f", {count(found.outside)} outside the range drawn." if found.outside else ".")
+
+
+# -------------------------------------------------------------------------------------------------------- mass
+
+
+def mass(runs: Runs, truth: Truth | None, name: str) -> Chart:
+    """How often each value of a whole-valued quantity came up, and the true probabilities.
+
+    Look for bars of the first run that end within the error bars around the truth: 1.96 Monte Carlo errors of that
+    run, by `batches.share_errors`.
+    """
+    figure = look.new_figure(symbol(name), "relative frequency", barmode="group", bargap=0.25)
+    runs = [run for run in runs if run[2].size]
+    if truth is None and not runs:
+        return look.empty("mass", figure)
+    lows, highs = zip(*([truth.support] if truth else [(x.min(), x.max()) for _, _, x in runs]), strict=True)
+    values = np.arange(round(min(lows)), round(max(highs)) + 1)
+    bins = Bins(values[0] - 0.5, values[-1] + 0.5, values.size)
+    true_mass = np.asarray(truth.density(values), float) if truth else np.full(values.size, np.nan)
+    words, reach = [], None
+    for i, (label, sampler, x) in enumerate(runs):
+        found = shares(x, bins)
+        _add_bars(figure, values, found.pooled, label, look.SAMPLER_COLOURS[sampler], i, symbol(name))
+        error = share_errors(found, true_mass) if truth else None
+        reach = REACH * error if i == 0 and error is not None else reach
+        words.append(_histogram_words(label, found, true_mass, error, values, name))
+    if truth is not None:
+        _add_true_masses(figure, values, true_mass, reach, truth, symbol(name))
+    figure.update_xaxes(tickformat="d", **({"dtick": 1} if values.size <= 12 else {}))
+    figure.update_yaxes(rangemode="tozero")
+    if not runs:
+        return _without_draws("mass", figure, truth, name)
+    against = f" against the {look.truth_label(truth)} masses" if truth else ""
+    return look.finished("mass", figure, f"Relative frequencies of {plain(name)}{against}. {' '.join(words)}")
+
+
+def _add_bars(
+    figure: go.Figure, values: np.ndarray, heights: np.ndarray, label: str, colour: str, number: int, title: str
+) -> None:
+    marker = {"color": look.faded(colour, 0.45 if number == 0 else 0.15), "line": {"color": colour, "width": 1.5}}
+    pattern = {"shape": ("", "/", ".", "\\")[number % 4], "fgcolor": colour, "size": 6, "fillmode": "overlay"}
+    figure.add_bar(
+        x=floats(values), y=floats(heights), name=label, marker={**marker, "pattern": pattern},
+        hovertemplate=f"{title} = %{{x:d}}<br>frequency %{{y:.4g}}<extra>{label}</extra>",
+    )  # fmt: skip
+
+
+def _add_true_masses(
+    figure: go.Figure, values: np.ndarray, heights: np.ndarray, reach: np.ndarray | None, truth: Truth, title: str
+) -> None:
+    label = look.truth_label(truth)
+    figure.add_scatter(
+        x=floats(values), y=floats(heights), name=label, mode="markers",
+        marker={"symbol": "line-ew", "size": min(14, 180 / values.size), "line": {"color": look.NEUTRAL, "width": 2.5}},
+        error_y=None if reach is None else {"array": floats(reach), "color": look.NEUTRAL, "width": 3},
+        hovertemplate=f"{title} = %{{x:d}}<br>{label} %{{y:.4g}}<extra></extra>",
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------- scatter and energy
+
+
+def scatter(
+    x: np.ndarray,
+    y: np.ndarray,
+    names: tuple[str, str],
+    sampler: str,
+    colour: np.ndarray | None = None,
+    colour_name: str = "component",
+) -> Chart:
+    """Two quantities against each other, at most 4000 evenly spaced draws, coloured by a whole-valued third if given.
+
+    Look for one even cloud in the shape of the target. Clumps of one colour which the others never touch are modes
+    that chains hardly cross between.
+    """
+    figure = look.new_figure(symbol(names[0]), symbol(names[1]), height=380, legend_itemsizing="constant")
+    if x.size == 0:
+        return look.empty("scatter", figure)
+    groups = np.zeros(x.shape, np.int8) if colour is None else colour
+    a, b, group = thinned(MOST_SCATTERED, x, y, groups)
+    found = np.unique(group)
+    for g in found:
+        shade, shape, label = look.SAMPLER_COLOURS[sampler], "circle", ""
+        if colour is not None:
+            shade, shape = (kinds[g % len(kinds)] for kinds in (look.GROUP_COLOURS, look.GROUP_SYMBOLS))
+            label = f"{symbol(colour_name)} {g}"
+        figure.add_scatter(
+            x=floats(a[group == g]), y=floats(b[group == g]), name=label, mode="markers",
+            marker={"size": 4, "opacity": 0.55, "color": shade, "symbol": shape},
+            showlegend=colour is not None and len(found) <= MOST_GROUPS_IN_LEGEND,
+            hovertemplate=f"{symbol(names[0])} = %{{x:.4g}}<br>{symbol(names[1])} = %{{y:.4g}}<extra>{label}</extra>",
+        )  # fmt: skip
+    text = f"Scatter of {plain(names[0])} and {plain(names[1])}: {count(a.size)} of {count(x.size, 'draw')}"
+    text += f", correlation {digits(np.corrcoef(a, b)[0, 1])}" if np.ptp(a) > 0 and np.ptp(b) > 0 else ""
+    text += "" if colour is None else f", coloured by {plain(colour_name)} ({count(len(found), 'value')})"
+    return look.finished("scatter", figure, text + ".")
+
+
+def energy(e: np.ndarray, sampler: str) -> Chart:
+    """The energy's distribution about its mean, and that of its change from one draw to the next.
+
+    Look for changes at least as wide as the energy: independent draws change by √2 times its standard deviation. A
+    narrow peak of changes means that the chain walks slowly through energies, and so through the target. Of very long
+    chains the last 262 144 draws are used.
+    """
+    figure = look.new_figure("energy U, about its mean", "density")
+    if e.size == 0:
+        return look.empty("energy", figure)
+    e = e[:, -MOST_ENERGIES:]
+    centred, change = e - e.mean(dtype=float), np.diff(e, axis=1)
+    parts = {"energy": centred, "change between draws": change} if change.size else {"energy": centred}
+    bins = choose_bins(list(parts.values()), None)
+    for i, (label, values) in enumerate(parts.items()):
+        heights = shares(values, bins).pooled / bins.width
+        _add_histogram(figure, bins, heights, label, look.SAMPLER_COLOURS[sampler], i, "U − mean")
+    spread = float(np.sqrt(np.square(centred).mean()))
+    text = f"Energy of {count(e.size, 'draw')}: standard deviation {digits(spread)}"
+    if spread > 0 and change.size:
+        ratio = float(np.sqrt(np.square(change).mean())) / spread
+        text += f"; changes between draws are {digits(ratio)} times as large (1.41 for independent draws)"
+    return look.finished("energy", figure, text + ".")

@@ -1,0 +1,146 @@
+"""What belongs to one browser tab: its choices, its run, and the runs it pinned. Ends with the tab."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from dashboard.controls import Choices, read_link
+from dashboard.estimates import Estimator
+from dashboard.jobs import Job, Status
+from mahmc import InvalidInput, RunSpec
+from mahmc.targets import Target
+
+MOST_PINS = 4
+
+
+@dataclass
+class Pin:
+    """A run that was kept for comparison, under a name."""
+
+    name: str
+    job: Job
+
+
+@dataclass
+class Session:
+    choices: Choices
+    link_problem: str = ""
+    job: Job | None = None
+    estimator: Estimator | None = None
+    pins: list[Pin] = field(default_factory=list)
+
+    def start(self, spec: RunSpec, target: Target | None = None) -> None:
+        """Start a run of this spec, unless it is the one under way; whatever ran before is stopped."""
+        if self.job is not None and self.job.spec == spec and self.job.alive:
+            return
+        self.stop()
+        self.show(Job(spec, target).start())
+
+    def show(self, job: Job) -> None:
+        """Make this job the one that the page shows."""
+        self.job, self.estimator = job, Estimator(job)
+        _jobs_of_this_tab().append(job)
+
+    def stop(self) -> None:
+        if self.job is not None:
+            self.job.stop()
+
+    def resume(self) -> None:
+        """Go on where it was stopped."""
+        if self.job is not None:
+            self.job.start()
+
+    def reset(self) -> None:
+        """Stop, and forget what was drawn."""
+        self.stop()
+        self.job = self.estimator = None
+
+    def pin(self) -> None:
+        """Keep the run that is shown, if there is room and it is not kept yet."""
+        if self.job is None or len(self.pins) >= MOST_PINS or any(pin.job is self.job for pin in self.pins):
+            return
+        spec = self.job.spec
+        values = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
+        self.pins.append(Pin(f"{spec.method.title} ({values})", self.job))
+
+    def follow(self, spec: RunSpec) -> None:
+        """Start anew if the controls have moved away from the run shown, and that is what the person asked for."""
+        if self.choices.follow and self.job is not None and self.job.spec != spec:
+            self.start(spec)
+
+    def stale(self, spec: RunSpec | None) -> bool:
+        """Whether what is shown is of other settings than the controls say."""
+        return self.job is not None and self.job.spec != spec
+
+
+def _cancel(jobs: list[Job]) -> None:
+    """The tab was closed: stop what it ran. Flags only, as this is called on the server's loop."""
+    for job in jobs:
+        job.stop()
+
+
+@st.cache_resource(scope="session", on_release=_cancel, show_spinner=False)
+def _jobs_of_this_tab() -> list[Job]:
+    return []
+
+
+_claimed = False
+
+
+def _claim_pages() -> None:
+    """Have app.py run even where the first thing a new server is asked for is the link of a page.
+
+    Streamlit then runs the file in pages/ by itself, with a menu of its own, until st.navigation is called once in the
+    process. So the first page to run calls it, and starts over.
+    """
+    global _claimed
+    if not _claimed:
+        _claimed = True
+        st.navigation([st.Page("pages/overview.py")], position="hidden")
+        st.rerun()
+
+
+def current() -> Session:
+    """The session of this tab; made from the link it was opened with."""
+    _claim_pages()
+    if "session" not in st.session_state:
+        choices, problem = read_link(st.query_params.to_dict())
+        st.session_state.session = Session(choices, problem)
+    return st.session_state.session
+
+
+def chosen_spec(session: Session) -> tuple[RunSpec | None, str]:
+    """The spec that the controls make, or what is wrong with them."""
+    try:
+        return session.choices.spec(), ""
+    except InvalidInput as error:
+        return None, str(error)
+
+
+def status_line(job: Job | None) -> str:
+    """How things stand, in words."""
+    if job is None:
+        return "Nothing has run yet."
+    if job.status == Status.FAILED:
+        return f"This run cannot be done. {job.problem}"
+    if job.run is None or (job.status == Status.PREPARING and job.alive):
+        return {
+            Status.WAITING: "Waiting for a place: other runs are under way on this server.",
+            Status.STOPPED: "Stopped before it began.",
+        }.get(job.status, "Loading the kernels; the first time ever they are compiled, which takes a few seconds.")
+    progress, spec = job.run.progress, job.spec
+    done = f"{progress.done:,} of {spec.slots:,} draws a chain"
+    if job.status == Status.FINISHED:
+        return f"Finished: {done} in {_seconds(progress.seconds)}."
+    if job.status == Status.STOPPED or not job.alive:
+        return f"Stopped at {done}. Continue goes on exactly where it left off."
+    phase = "warming up" if progress.done < spec.warmup else "drawing"
+    return f"{phase.capitalize()}: {done}, about {_seconds(progress.seconds_left)} left."
+
+
+def _seconds(seconds: float) -> str:
+    if seconds != seconds:
+        return "…"
+    return f"{seconds / 60:.1f} min" if seconds >= 100 else f"{seconds:.1f} s"
