@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass
 
@@ -24,6 +25,16 @@ class Estimates:
     ess_bulk: float
     ess_tail: float
     rhat: float
+
+
+def preload() -> None:
+    """Import what the first estimate needs, in the background: ArviZ and SciPy's statistics take seconds."""
+
+    def work() -> None:
+        diagnostics.arviz()
+        import scipy.stats  # noqa: F401
+
+    threading.Thread(target=work, name="preload", daemon=True).start()
 
 
 class Estimator:

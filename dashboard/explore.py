@@ -45,6 +45,18 @@ def sidebar(tab: Session) -> RunSpec | None:
     return spec
 
 
+def heading(tab: Session, spec: RunSpec | None) -> None:
+    """The title, and the one button that matters now: on a phone the sidebar is out of sight."""
+    alive = tab.job is not None and tab.job.alive
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.title("Explore", width="content")
+        if alive:
+            st.button("Stop", key="main.stop", icon=":material/stop:", on_click=tab.stop)
+        else:
+            st.button("Run", key="main.run", icon=":material/play_arrow:", on_click=tab.start, args=(spec,),
+                      type="primary", disabled=spec is None)  # fmt: skip
+
+
 def _buttons(tab: Session, spec: RunSpec | None) -> None:
     job = tab.job
     alive = job is not None and job.alive

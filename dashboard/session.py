@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import streamlit as st
 
 from dashboard.controls import Choices, read_link
-from dashboard.estimates import Estimator
+from dashboard.estimates import Estimator, preload
 from dashboard.jobs import Job, Status
 from mahmc import InvalidInput, RunSpec
 from mahmc.targets import Target
@@ -98,13 +99,22 @@ def _claim_pages() -> None:
     global _claimed
     if not _claimed:
         _claimed = True
-        st.navigation([st.Page("pages/overview.py")], position="hidden")
+        pages = sorted((Path(__file__).parent.parent / "pages").glob("*.py"))
+        st.navigation([st.Page(page, default=page.stem == "overview") for page in pages], position="hidden")
         st.rerun()
+
+
+@st.cache_resource(show_spinner=False)
+def _preloaded() -> bool:
+    """Once in the life of the server."""
+    preload()
+    return True
 
 
 def current() -> Session:
     """The session of this tab; made from the link it was opened with."""
     _claim_pages()
+    _preloaded()
     if "session" not in st.session_state:
         choices, problem = read_link(st.query_params.to_dict())
         st.session_state.session = Session(choices, problem)

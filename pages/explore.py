@@ -7,7 +7,7 @@ from dashboard import controls, explore, pins, saving, session
 tab = session.current()
 spec = explore.sidebar(tab)
 
-st.title("Explore")
+explore.heading(tab, spec)
 if tab.link_problem:
     st.warning(tab.link_problem, icon=":material/link_off:")
 if spec is not None:
