@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from importlib.metadata import version
@@ -84,7 +84,7 @@ def _installed(name: str) -> bool:
 
 def ours(target: str, sampler: str, draws: int | None = None, **chosen: Any) -> Run:
     """A finished run of ours; compiled beforehand, so that its `seconds` are sampling alone."""
-    values = {"chains": CHAINS, "keep": KEEP[target], "seed": 1} | chosen
+    values: dict[str, Any] = {"chains": CHAINS, "keep": KEEP[target], "seed": 1} | chosen
     per_draw = RunSpec.of(target, sampler, **values).leapfrogs_per_draw
     draws = draws or max(100, int(LEAPFROGS[target] / per_draw / values["chains"]))
     mahmc.sample(target, sampler, draws=1, warmup=0, **values)
@@ -160,11 +160,11 @@ def against_nuts() -> Iterator[str]:
         yield f"| ours, {sampler}, 16 chains | {ess_rate(run, 'log_tau'):.3g} | {np.min(run.ess('beta')) / share:.3g} |"
 
 
-def _median(rows: list[tuple[float, ...]], column: int) -> float:
+def _median(rows: Sequence[tuple[float, ...]], column: int) -> float:
     return statistics.median(row[column] for row in rows)
 
 
-def _ratio(rows: list[tuple[float, ...]], top: int, bottom: int) -> float:
+def _ratio(rows: Sequence[tuple[float, ...]], top: int, bottom: int) -> float:
     return statistics.median(row[top] / row[bottom] for row in rows)
 
 

@@ -19,6 +19,7 @@ import datetime
 import importlib.metadata
 import time
 from pathlib import Path
+from typing import Any
 
 import arviz as az
 import numpy as np
@@ -128,7 +129,8 @@ def histogram(x: np.ndarray) -> dict[str, np.ndarray]:
     consecutive batches much longer than the autocorrelation time; the spread of the batches' densities then
     gives a standard error that allows for autocorrelation.
     """
-    edges = np.linspace(*np.quantile(x, [TAIL, 1.0 - TAIL]), BINS + 1)
+    low, high = np.quantile(x, [TAIL, 1.0 - TAIL])
+    edges = np.linspace(low, high, BINS + 1)
     batches = [batch for chain in x for batch in np.array_split(chain, BATCHES_PER_CHAIN)]
     counts = np.array([np.histogram(batch, bins=edges)[0] for batch in batches])
     sizes = np.array([len(batch) for batch in batches])
@@ -207,7 +209,8 @@ def main() -> None:
     print(f"smallest ess {table['ess'].min():.0f}, largest rhat {table['rhat'].max():.5f}")
     if not table["rhat"].max() < MAX_RHAT:
         raise SystemExit(f"not converged: an rhat is not below {MAX_RHAT}; nothing written")
-    np.savez_compressed(args.output, **table, accuracy=accuracy, **metadata(args))
+    stored: dict[str, Any] = {**table, "accuracy": accuracy, **metadata(args)}
+    np.savez_compressed(args.output, **stored)
     print(f"wrote {args.output.name}: {args.output.stat().st_size} bytes")
 
 

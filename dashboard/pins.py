@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import controls, figures
+from dashboard import figures
 from dashboard.session import MOST_PINS, Pin, Session
 from mahmc import Run, RunSpec, diagnostics
 
@@ -38,9 +38,7 @@ def _pin_row(tab: Session, pin: Pin) -> None:
 
 
 def _reopen(tab: Session, pin: Pin) -> None:
-    edition = tab.choices.edition + 1
-    tab.choices = controls.Choices.of(pin.job.spec, tab.choices.view, tab.choices.follow)
-    tab.choices.edition = edition
+    tab.adopt(pin.job.spec)
     tab.show(pin.job)
 
 

@@ -44,6 +44,17 @@ class Session:
         self.job, self.estimator = job, Estimator(job)
         _jobs_of_this_tab().append(job)
 
+    def open(self, spec: RunSpec) -> None:
+        """Put this spec into the controls, and run it."""
+        self.adopt(spec)
+        self.start(spec)
+
+    def adopt(self, spec: RunSpec) -> None:
+        """Put this spec into the controls."""
+        choices = Choices.of(spec, self.choices.view, self.choices.follow)
+        choices.edition = self.choices.edition + 1
+        self.choices, self.link_problem = choices, ""
+
     def stop(self) -> None:
         if self.job is not None:
             self.job.stop()

@@ -1,19 +1,30 @@
-"""Overview: what this is, and what is here so far."""
+"""Overview: what this is, the samplers in a sentence each, and three places to start."""
 
 import streamlit as st
 
+from dashboard import session
+from dashboard.presets import presets
 from mahmc.samplers import SAMPLERS
-from mahmc.targets import FAMILIES
 
-st.title("mahmc")
-st.write(
-    "A laboratory for samplers that mix Hamiltonian moves with other Metropolis updates. The engine is here: "
-    "`mahmc sample` on the command line, `mahmc.sample` in Python. Pages to explore, compare and check samplers in "
-    "the browser come next."
+tab = session.current()
+
+st.title("A laboratory for mixed samplers")
+st.markdown(
+    "Hamiltonian Monte Carlo moves far, but some variables need updates of their own. Here you can watch, tune and "
+    "check the samplers that mix both, from *Metropolis Augmented Hamiltonian Monte Carlo* (Zhou, AABI 2022)."
 )
-st.subheader("Samplers")
+
+for column, preset in zip(st.columns(3), presets(), strict=True):
+    with column.container(border=True, height="stretch"):
+        st.markdown(f"##### :material/{preset.icon}: {preset.title}")
+        st.write(preset.about)
+        if st.button("Open and run", key=preset.title, type="primary"):
+            tab.open(preset.spec)
+            st.switch_page("pages/explore.py")
+
+st.subheader("The five samplers")
 for sampler in SAMPLERS.values():
-    st.markdown(f"**{sampler.title}** {sampler.about}")
-st.subheader("Targets")
-for family in FAMILIES.values():
-    st.markdown(f"**{family.title}** {family.about}")
+    st.markdown(f":material/play_circle: **{sampler.title}**: {sampler.about}")
+
+st.subheader("Where to go")
+st.page_link("pages/explore.py", label="**Explore**: pick a target and a sampler, move sliders, run, and watch.")
