@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-st.set_page_config(page_title="mahmc", page_icon=":material/scatter_plot:", layout="wide", initial_sidebar_state=360)
+st.set_page_config(page_title="mahmc", page_icon="dashboard/icon.png", layout="wide", initial_sidebar_state=360)
 st.navigation(
     [
         st.Page("pages/overview.py", title="Overview", icon=":material/home:", default=True),

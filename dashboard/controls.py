@@ -305,13 +305,13 @@ def _normalise(choices: Choices, place: dict[str, Any], edited: dict[str, tuple[
 
 
 def choose_run(choices: Choices) -> None:
-    """Chains, draws, warm-up, thinning, seed, and how q^O is updated."""
+    """Chains, draws, warm-up, thinning, seed, and how qᴼ is updated."""
     target = FAMILIES[choices.target].build()
     key = f"{choices.target}.update.{choices.edition}"
     _fill(key, choices.update.get(choices.target, target.default_update))
     st.segmented_control(
-        "Update of q^O", target.updates, key=key, required=True, format_func=str.capitalize,
-        help="Gibbs draws q^O from its full conditional. Metropolis proposes a change that can be rejected.",
+        "Update of qᴼ", target.updates, key=key, required=True, format_func=str.capitalize,
+        help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
         on_change=_keep, args=(choices.update, choices.target, key),
     )  # fmt: skip
     defaults = {name: p.default for name, p in RUN_PARAMETERS.items()} | {"draws": DRAWS, "warmup": DRAWS // 10}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from dashboard.warnings import warnings
 from mahmc import Run, RunSpec, diagnostics
 
 UPDATE_SECONDS = 0.35
+FADED = 0.3  # of what belongs to former settings
+LIVE_PARTS = ("status", "quantity", "tiles", "remarks", "charts")
 DISCRETE = {"mdc": "ones", "gmm": "component"}  # what the discrete part is looked at by
 PAIRS = {"mdc": ("u", "v"), "gmm": ("q", "energy"), "blr": ("log_tau", "beta_norm")}
 
@@ -85,18 +88,23 @@ def live(tab: Session, spec: RunSpec | None) -> None:
 
 
 def _live(tab: Session, spec: RunSpec | None, was_alive: bool) -> None:
+    """Containers come first and always, whatever is in them: a chart keeps its node only if its place stays."""
+    status, quantity, tiles, remarks, pictures = (st.container(key=f"live.{part}") for part in LIVE_PARTS)
     job = tab.job
-    _status(tab, spec)
-    if job is None or job.run is None:
-        if job is None:
-            st.info("Choose a target and a sampler at the side, and press **Run**.", icon=":material/play_circle:")
-    else:
-        name = _choose_quantity(job.run)
-        found = tab.estimator(name) if tab.estimator else None
-        _tiles(job, found, name, tab.choices.view)
-        for text in warnings(job, found, name):
-            st.warning(text, icon=":material/warning:")
-        _charts(tab, job.run, name)
+    with status:
+        _status(tab, spec)
+    shown, faded = tab.shown()
+    if shown is not None and shown.run is not None:
+        with quantity:
+            name = _choose_quantity(shown.run)
+        found = tab.estimator(name) if tab.estimator and not faded else None
+        with tiles:
+            _tiles(shown, found, name, tab.choices.view)
+        with remarks:
+            for text in [] if faded else warnings(shown, found, name):
+                st.warning(text, icon=":material/warning:")
+        with pictures:
+            _charts(tab, shown.run, name, faded or tab.stale(spec))
     if was_alive and not (job is not None and job.alive):
         st.rerun()
 
@@ -105,6 +113,7 @@ def _status(tab: Session, spec: RunSpec | None) -> None:
     job = tab.job
     text = session.status_line(job)
     if job is None:
+        st.info("Choose a target and a sampler at the side, and press **Run**.", icon=":material/play_circle:")
         return
     if job.status == Status.FAILED:
         st.error(text, icon=":material/error:")
@@ -125,43 +134,61 @@ def _choose_quantity(run: Run) -> str:
 
 
 def _tiles(job: Job, found: Estimates | None, name: str, view: str) -> None:
-    tiles = [tile for tile in _tile_values(job, found, name) if view == "full" or tile[3]]
+    tiles = [tile for tile in _tile_values(job, found, name) if view == "full" or tile.simple]
     with st.container(horizontal=True, gap="small", key="tiles"):
-        for label, value, text, _ in tiles:
-            st.metric(label, value, help=text, border=True, width=150)
+        for tile in tiles:
+            st.metric(tile.label, tile.value, tile.beside or None, delta_color="off", delta_arrow="off", help=tile.help,
+                      border=True, width=158)  # fmt: skip
 
 
-def _tile_values(job: Job, found: Estimates | None, name: str) -> Iterator[tuple[str, str, str, bool]]:
-    """Label, value, help, and whether the simple view has it."""
+class Tile(NamedTuple):
+    label: str
+    value: str
+    help: str
+    simple: bool = False  # whether the simple view has it
+    beside: str = ""  # what it is to be compared with
+
+
+def _tile_values(job: Job, found: Estimates | None, name: str) -> Iterator[Tile]:
     run = job.run
     assert run is not None
-    rates = run.acceptances
-    yield "Acceptance", _share(rates["trajectory"].rate), "Accepted tests of q^H, of the whole trajectory.", True
+    rates, shown = run.acceptances, figures.plain(name)
+    yield Tile("Acceptance", _share(rates["trajectory"].rate), "Accepted tests of qᴴ, of the whole trajectory.", True)
     if rates["inner"].made.sum():
-        yield "Inner updates", _share(rates["inner"].rate), "Accepted updates of q^O inside trajectories.", False
-    yield "Outer updates", _share(rates["outer"].rate), "Accepted updates of q^O after trajectories.", False
-    shown = figures.plain(name)
+        yield Tile("Inner updates", _share(rates["inner"].rate), "Accepted updates of qᴼ inside trajectories.")
+    yield Tile("Outer updates", _share(rates["outer"].rate), "Accepted updates of qᴼ after trajectories.")
     bulk, tail, rhat = (found.ess_bulk, found.ess_tail, found.rhat) if found else (None, None, None)
-    yield "ESS, bulk", _count(bulk), f"Effective sample size of {shown}, for its mean: ArviZ's bulk ESS.", True
-    yield "ESS, tail", _count(tail), f"Effective sample size of {shown}, for its 5 % and 95 % quantiles.", False
-    yield "R-hat", "–" if rhat is None else "undefined" if math.isnan(rhat) else f"{rhat:.4f}", (
-        f"Agreement of the chains on {shown}; below 1.01 is good."), False  # fmt: skip
-    yield "ESS per gradient", *_per_gradient(job, found, name), True
-    yield "Gradients", f"{run.gradients:.3g}", "Gradients evaluated so far, the warm-up's included.", False
-    yield "Leapfrogs a second", f"{run.progress.leapfrogs_per_second:.2g}", "Of all chains together.", False
-    yield "Non-finite", f"{run.non_finite:,}", "Proposals rejected for an energy that is not finite.", False
+    yield Tile("ESS, bulk", _count(bulk), f"Effective sample size of {shown}, for its mean: ArviZ's bulk ESS.", True)
+    yield Tile("ESS, tail", _count(tail), f"Effective sample size of {shown}, for its 5 % and 95 % quantiles.")
+    agreement = "–" if rhat is None else "undefined" if math.isnan(rhat) else f"{rhat:.4f}"
+    yield Tile("R-hat", agreement, f"Agreement of the chains on {shown}; below 1.01 is good.")
+    yield _per_gradient(job, found, name)
+    yield Tile("Gradients", _large(run.gradients), "Gradients evaluated so far, the warm-up's included.")
+    yield Tile("Leapfrogs/s", _large(run.progress.leapfrogs_per_second), "Leapfrogs a second, of all chains together.")
+    yield Tile("Non-finite", f"{run.non_finite:,}", "Proposals rejected for an energy that is not finite.")
 
 
-def _per_gradient(job: Job, found: Estimates | None, name: str) -> tuple[str, str]:
-    """The paper's figure, and what it is; beside it what the paper has, where it has one."""
+def _per_gradient(job: Job, found: Estimates | None, name: str) -> Tile:
+    """The paper's figure; beside it what the paper has, where it has one."""
+    spec = job.spec
+    paper = spec.method.paper_ess.get(spec.target) if name == job.target.paper_quantity else None
     text = "Relative bulk ESS divided by the leapfrogs of one draw: the figure of the paper's Table 1."
-    paper = job.spec.method.paper_ess.get(job.spec.target)
-    at_best = job.spec.values == job.spec.method.defaults(job.spec.target)
-    if paper and name == job.target.paper_quantity:
-        text += f" The paper has {paper:.3g} at its best settings" + (", which these are." if at_best else ".")
-    if found is None or math.isnan(found.ess_bulk):
-        return "–" if found is None else "undefined", text
-    return f"{found.ess_bulk / (found.draws * job.spec.chains * job.spec.leapfrogs_per_draw):.2e}", text
+    if paper:
+        at_best = spec.values == spec.method.defaults(spec.target)
+        text += " The paper's is at its best settings" + (", which these are." if at_best else ", which these are not.")
+    value = "–"
+    if found is not None:
+        figure = found.ess_bulk / (found.draws * spec.chains * spec.leapfrogs_per_draw)
+        value = "undefined" if math.isnan(figure) else f"{figure:.3g}"
+    return Tile("ESS / gradient", value, text, True, f"paper {paper:.3g}" if paper else "")
+
+
+def _large(value: float) -> str:
+    """With a unit rather than zeros: 35.2 M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g}"
 
 
 def _share(rate: float | None) -> str:
@@ -177,7 +204,7 @@ def _count(value: float | None) -> str:
 # ---------------------------------------------------------------------------------------------------- charts
 
 
-def _charts(tab: Session, run: Run, name: str) -> None:
+def _charts(tab: Session, run: Run, name: str, faded: bool) -> None:
     """Trace and distribution; in the full view the discrete part, running mean and running acceptance as well."""
     x, sampler = run.get(name), run.spec.sampler
     charts: list[tuple[str, str, Callable[[], Chart]]] = [
@@ -195,15 +222,17 @@ def _charts(tab: Session, run: Run, name: str) -> None:
     for i in range(0, len(charts), 2):
         for column, (key, title, make) in zip(st.columns(2), charts[i : i + 2], strict=False):
             with column:
-                _show(key, title, make())
+                _show(key, title, make(), faded)
 
 
 def _words(discrete: str) -> str:
     return {"ones": "number of ones among w", "component": "weights of the components"}[discrete]
 
 
-def _show(key: str, title: str, chart: Chart) -> None:
+def _show(key: str, title: str, chart: Chart, faded: bool) -> None:
     st.markdown(f"**{title}**")
+    if faded:
+        chart.figure.update_traces(opacity=FADED)
     live_chart(chart.figure, key=f"chart.{key}", alt=chart.alt)
     st.caption(chart.caption)
 

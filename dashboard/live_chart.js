@@ -21,6 +21,7 @@ export default function ({ data, parentElement }) {
 class Chart {
   constructor(node) {
     this.node = node;
+    this.zoomed = {}; // ranges the person chose, by axis
     this.resizing = new ResizeObserver(() => this.fit());
     this.resizing.observe(node);
     this.listening = new AbortController();
@@ -58,7 +59,23 @@ class Chart {
     this.failed = false;
     const { data, layout } = this.message.figure;
     const themed = { uirevision: "kept", ...layout, autosize: true, template: theme(this.node) };
+    for (const [axis, range] of Object.entries(this.zoomed)) {
+      themed[axis] = { ...layout[axis], range: [...range], autorange: false };
+    }
     await this.Plotly.react(this.node, data, themed, CONFIG);
+    if (this.watching) return;
+    this.watching = true;
+    this.node.on("plotly_relayout", (change) => this.remember(change));
+    this.node.on("plotly_doubleclick", () => this.schedule((this.zoomed = {})));
+  }
+
+  // uirevision alone keeps a zoom only while the figure gives no range, or always the same; ours grow with the run.
+  remember(change) {
+    for (const axis of ["xaxis", "yaxis"]) {
+      const range = [change[`${axis}.range[0]`], change[`${axis}.range[1]`]];
+      if (range.every((end) => end !== undefined)) this.zoomed[axis] = range;
+      if (change[`${axis}.autorange`]) delete this.zoomed[axis];
+    }
   }
 
   fit() {

@@ -29,6 +29,7 @@ class Session:
     choices: Choices
     link_problem: str = ""
     job: Job | None = None
+    former: Job | None = None  # shown, faded, until the next one has something to show
     estimator: Estimator | None = None
     pins: list[Pin] = field(default_factory=list)
 
@@ -41,6 +42,7 @@ class Session:
 
     def show(self, job: Job) -> None:
         """Make this job the one that the page shows."""
+        self.former = self.job
         self.job, self.estimator = job, Estimator(job)
         _jobs_of_this_tab().append(job)
 
@@ -67,7 +69,7 @@ class Session:
     def reset(self) -> None:
         """Stop, and forget what was drawn."""
         self.stop()
-        self.job = self.estimator = None
+        self.job = self.former = self.estimator = None
 
     def pin(self) -> None:
         """Keep the run that is shown, if there is room and it is not kept yet."""
@@ -81,6 +83,12 @@ class Session:
         """Start anew if the controls have moved away from the run shown, and that is what the person asked for."""
         if self.choices.follow and self.job is not None and self.job.spec != spec:
             self.start(spec)
+
+    def shown(self) -> tuple[Job | None, bool]:
+        """The job to draw, and whether it is only the former one, until this one has begun."""
+        if self.job is not None and self.job.run is None and self.job.alive and self.former is not None:
+            return self.former, True
+        return self.job, False
 
     def stale(self, spec: RunSpec | None) -> bool:
         """Whether what is shown is of other settings than the controls say."""

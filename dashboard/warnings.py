@@ -22,7 +22,7 @@ def warnings(job: Job, estimates: Estimates | None, name: str) -> list[str]:
     x = run.get(name)
     if math.isnan(estimates.ess_bulk):
         found.append(
-            f"{name} never changed, so its ESS is undefined. Take a smaller step size, or another update of q^O."
+            f"{name} never changed, so its ESS is undefined. Take a smaller step size, or another update of qᴼ."
         )
     elif _apart(x):
         found.append(

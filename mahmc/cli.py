@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         *((f"of {family.name}", family.parameters) for family in FAMILIES.values()),
     ):
         _add_options(sample.add_argument_group(f"parameters {title}"), group)
-    sample.add_argument("--update", help="how q^O is updated: gibbs or metropolis")
+    sample.add_argument("--update", help="how qᴼ is updated: gibbs or metropolis")
     sample.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
     sample.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
     sample.add_argument("--out", metavar="FILE.nc", type=Path, help="write the draws there, as NetCDF for ArviZ")

@@ -29,13 +29,13 @@ PARAMETERS = {
         ),
         Parameter(
             "L", "L", "Leapfrogs",
-            "Leapfrog steps between two updates of q^O. For HMC this is the whole trajectory; the paper writes N^L "
+            "Leapfrog steps between two updates of qᴼ. For HMC this is the whole trajectory; the paper writes Nᴸ "
             "for the others.",
             kind="int", low=1, high=10_000, slider=(1, 200), log=True, default=10,
         ),
         Parameter(
-            "n_u", "N^U", "Segments",
-            "Segments of L leapfrogs in one MAHMC trajectory, with an update of q^O between two of them. One segment "
+            "n_u", "Nᵁ", "Segments",
+            "Segments of L leapfrogs in one MAHMC trajectory, with an update of qᴼ between two of them. One segment "
             "is HMC.",
             kind="int", low=1, high=1_000, slider=(1, 50), default=4,
         ),
@@ -57,7 +57,7 @@ PARAMETERS = {
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler as a choice. `advance(target data, update of q^O, parameters, *block)` runs its kernel on one block."""
+    """A sampler as a choice. `advance(target data, update of qᴼ, parameters, *block)` runs its kernel on one block."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ class Sampler:
         return 1 if self.advance is _trajectory else int(values["L"])
 
     def inner_updates(self, values: Settings) -> int:
-        """Updates of q^O inside one iteration's trajectory."""
+        """Updates of qᴼ inside one iteration's trajectory."""
         return int(values.get("n_u", 1)) - 1
 
     def defaults(self, target: str) -> dict[str, float]:
@@ -116,7 +116,7 @@ SAMPLERS = {
         Sampler(
             "hmc",
             "HMC",
-            "L leapfrogs, then a test: long moves, but q^O waits until a trajectory ends.",
+            "L leapfrogs, then a test: long moves, but qᴼ waits until a trajectory ends.",
             ("epsilon", "L"),
             _trajectory,
             {
@@ -155,7 +155,7 @@ SAMPLERS = {
         Sampler(
             "mahmc",
             "MAHMC",
-            "HMC whose trajectory updates q^O on the way, with one test that stays exact: long moves and a fresh q^O.",
+            "HMC whose trajectory updates qᴼ on the way, with one test that stays exact: long moves and a fresh qᴼ.",
             ("epsilon", "L", "n_u"),
             _trajectory,
             {

@@ -65,7 +65,7 @@ def test_every_target_and_sampler_renders_and_runs(target: str, sampler: str, vi
     app.run()
     assert not app.exception, app.exception[0].message
     labels = {metric.label for metric in app.metric}
-    assert {"Acceptance", "ESS, bulk", "ESS per gradient"} <= labels
+    assert {"Acceptance", "ESS, bulk", "ESS / gradient"} <= labels
     assert ("R-hat" in labels) == (view == "full")
     assert len(app.get("bidi_component")) >= (4 if view == "full" else 2)
     job = app.session_state["session"].job
@@ -78,7 +78,7 @@ def test_controls_are_those_of_the_sampler() -> None:
     app = opened(target="mdc", sampler="mala-pn", view="full")
     labels = [w.label for w in (*app.slider, *app.select_slider)]
     assert {"ε Step size", "L Leapfrogs", "α Persistence of momentum", "δ Drift of the uniform"} <= set(labels)
-    assert "N^U Segments" not in labels
+    assert "Nᵁ Segments" not in labels
 
 
 def number(app: AppTest, label: str) -> Any:

@@ -1,0 +1,185 @@
+"""Explore, as a person uses it: in Chromium, on a real server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlparse
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from mahmc import RunSpec
+from mahmc.diagnostics import arviz
+
+APP = Path(__file__).parents[2] / "app.py"
+SMALL = {"draws": 2000, "warmup": 200, "chains": 8}
+LONG = {"target": "blr", "sampler": "hmc", "draws": 100_000, "warmup": 100, "chains": 16}
+WAIT = 60_000  # milliseconds; a cold cache compiles for some seconds
+
+
+@pytest.fixture
+def link(serve: Callable[[Path], str]) -> Callable[..., str]:
+    def address(**query: object) -> str:
+        return f"{serve(APP)}/explore?{urlencode(query)}"
+
+    return address
+
+
+def open_page(page: Page, address: str) -> Page:
+    page.goto(address)
+    expect(page.get_by_role("heading", name="Explore")).to_be_visible(timeout=WAIT)
+    return page
+
+
+def sidebar(page: Page) -> Locator:
+    return page.get_by_test_id("stSidebarUserContent")
+
+
+def press_run(page: Page) -> None:
+    sidebar(page).get_by_role("button", name="Run").click()
+
+
+def status(page: Page, words: str) -> Locator:
+    return page.get_by_text(words)
+
+
+def charts(page: Page) -> Locator:
+    return page.locator(".live-chart .main-svg").locator("xpath=ancestor::*[contains(@class,'live-chart')][1]")
+
+
+def drawn(page: Page) -> int:
+    """Draws done, as the status line has it."""
+    return int(page.locator("[data-testid=stProgress]").inner_text().split(" of ")[0].split()[-1].replace(",", ""))
+
+
+@pytest.mark.parametrize("target", ["mdc", "blr", "gmm"])
+def test_from_click_to_finished_figures(page: Page, link: Callable[..., str], target: str) -> None:
+    open_page(page, link(target=target, sampler="mahmc", view="full", **SMALL))
+    press_run(page)
+    expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("tab", name="Autocorrelation")).to_be_visible(timeout=WAIT)
+    expect(page.locator(".live-chart .main-svg").first).to_be_visible(timeout=WAIT)
+    assert page.locator(".live-chart").count() >= 4
+    for chart in page.locator(".live-chart").all():
+        assert len(chart.get_attribute("aria-label") or "") > 20
+    page.get_by_role("tab", name="All quantities").click()
+    expect(page.get_by_text("z-score is the distance")).to_be_visible(timeout=WAIT)
+
+
+def test_updates_keep_the_node_and_the_zoom_then_stop_continue_reset(page: Page, link: Callable[..., str]) -> None:
+    open_page(page, link(**LONG))
+    press_run(page)
+    chart = page.locator(".live-chart").first
+    expect(chart.locator(".main-svg").first).to_be_visible(timeout=WAIT)
+    page.wait_for_function("() => /Drawing: /.test(document.body.innerText)", timeout=WAIT)
+    chart.evaluate("node => { node.dataset.mark = 'mine' }")
+    plot = chart.locator(".nsewdrag").first.bounding_box()
+    assert plot is not None
+    page.mouse.move(plot["x"] + plot["width"] * 0.3, plot["y"] + plot["height"] * 0.3)
+    page.mouse.down()
+    page.mouse.move(plot["x"] + plot["width"] * 0.6, plot["y"] + plot["height"] * 0.7, steps=5)
+    page.mouse.up()
+    zoomed = chart.evaluate("node => (node.querySelector('.js-plotly-plot') || node).layout.yaxis.range.slice()")
+    before = drawn(page)
+    page.wait_for_function(
+        "before => { const t = document.querySelector('[data-testid=stProgress]').innerText;"
+        " return Number(t.split(' of ')[0].split(' ').pop().replace(/,/g, '')) > before + 200 }",
+        arg=before, timeout=WAIT,
+    )  # fmt: skip
+    assert chart.evaluate("node => node.dataset.mark") == "mine"
+    after = chart.evaluate("node => (node.querySelector('.js-plotly-plot') || node).layout.yaxis.range.slice()")
+    assert after == pytest.approx(zoomed)
+
+    sidebar(page).get_by_role("button", name="Stop").click()
+    expect(status(page, "Stopped at")).to_be_visible(timeout=WAIT)
+    stopped = drawn(page)
+    sidebar(page).get_by_role("button", name="Continue").click()
+    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
+    page.wait_for_function(
+        "before => { const t = document.querySelector('[data-testid=stProgress]').innerText;"
+        " return Number(t.split(' of ')[0].split(' ').pop().replace(/,/g, '')) > before }",
+        arg=stopped, timeout=WAIT,
+    )  # fmt: skip
+    sidebar(page).get_by_role("button", name="Reset").click()
+    expect(status(page, "Choose a target and a sampler")).to_be_visible(timeout=WAIT)
+
+
+def test_restart_on_slider(page: Page, link: Callable[..., str]) -> None:
+    open_page(page, link(**LONG, follow=1))
+    press_run(page)
+    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    slider.press("ArrowLeft")
+    page.wait_for_function("() => !/epsilon=0.09(&|$)/.test(location.search)", timeout=WAIT)
+    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("controls have changed")).to_have_count(0)
+    sidebar(page).get_by_role("button", name="Reset").click()
+
+
+def test_deep_link_and_download_give_the_same_draws(
+    page: Page, browser: Browser, link: Callable[..., str], tmp_path: Path
+) -> None:
+    """The address of one browser, opened in another, run and downloaded; and the snippet, run on its own."""
+    open_page(page, link(target="gmm", sampler="mahmc", epsilon=0.25, seed=77, view="full", **SMALL))
+    page.wait_for_function("() => /seed=77/.test(location.search) && /update=/.test(location.search)", timeout=WAIT)
+    address = page.url
+    context = browser.new_context(accept_downloads=True)
+    files = []
+    for i, tab in enumerate((page, context.new_page())):
+        open_page(tab, address)
+        press_run(tab)
+        expect(status(tab, "Finished:")).to_be_visible(timeout=WAIT)
+        tab.get_by_text("Share and download").click()
+        with tab.expect_download(timeout=WAIT) as download:
+            tab.get_by_role("button", name="NetCDF").click()
+        files.append(tmp_path / f"{i}.nc")
+        download.value.save_as(files[-1])
+    snippet = page.locator("[data-testid=stCode]").nth(1).inner_text()
+    context.close()
+    one, two = (arviz().from_netcdf(str(file))["posterior"] for file in files)
+    assert np.array_equal(one["q"].values, two["q"].values)
+    spec = RunSpec.from_json(one.attrs["spec"])
+    assert (spec.seed, spec.values["epsilon"]) == (77, 0.25)
+    program = f"{snippet}\nimport json; print(json.dumps(run.draws['q'].tolist()))"
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert np.array_equal(np.array(json.loads(printed.splitlines()[-1])), one["q"].values)
+
+
+def test_simple_and_full_are_remembered_in_the_address(page: Page, link: Callable[..., str]) -> None:
+    open_page(page, link())
+    expect(page.get_by_text("Target's own parameters")).to_have_count(0)
+    page.get_by_role("radio", name="Full").or_(page.get_by_role("button", name="Full")).first.click()
+    expect(page.get_by_text("Target's own parameters")).to_be_visible(timeout=WAIT)
+    page.wait_for_function("() => /view=full/.test(location.search)", timeout=WAIT)
+    assert parse_qs(urlparse(page.url).query)["view"] == ["full"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"target": "<img src=x onerror=alert(1)>", "sampler": "hmc"},
+        {"target": "mdc", "sampler": "hmc", "epsilon": "NaN"},
+        {"target": "mdc", "sampler": "hmc", "L": "9" * 10_000},
+    ],
+    ids=["html", "nan", "long"],
+)
+def test_bad_links_give_a_message_and_the_defaults(page: Page, link: Callable[..., str], query: dict) -> None:
+    open_page(page, link(**query))
+    expect(page.get_by_text("This link cannot be used")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Choose a target and a sampler")).to_be_visible()
+    assert page.locator("img[src=x]").count() == 0
+    page.wait_for_function("() => /target=mdc/.test(location.search) && /sampler=mahmc/.test(location.search)")
+
+
+def test_a_card_of_the_overview_opens_and_runs(page: Page, serve: Callable[[Path], str]) -> None:
+    page.goto(serve(APP))
+    page.get_by_role("button", name="Open and run").last.click()
+    expect(page.get_by_role("heading", name="Explore")).to_be_visible(timeout=WAIT)
+    expect(status(page, "Finished:")).to_be_visible(timeout=WAIT)
+    assert parse_qs(urlparse(page.url).query)["target"] == ["gmm"]
