@@ -24,7 +24,7 @@ def panel(tab: Session, spec: RunSpec | None) -> None:
     """The link, the code, and downloads."""
     if spec is None:
         return
-    with st.expander("Share and download", icon=":material/share:"):
+    with st.expander("Share and download", icon=":material/share:", key="saving"):
         st.caption("This link, seed included, brings back these controls; Run then gives the same draws, bit for bit.")
         st.code("?" + urlencode(controls.link(spec, tab.choices)), language=None, wrap_lines=True)
         st.caption("The same run in Python:")

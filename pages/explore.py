@@ -14,7 +14,10 @@ if spec is not None:
     controls.write_link(spec, tab.choices)
     tab.follow(spec)
 
-explore.live(tab, spec)
-explore.after(tab)
-pins.panel(tab)
+with st.container(key="live"):  # containers of their own, so that what one part shows does not move the others
+    explore.live(tab, spec)
+with st.container(key="after"):
+    explore.after(tab)
+with st.container(key="pins"):
+    pins.panel(tab)
 saving.panel(tab, spec)

@@ -74,7 +74,12 @@ def test_ctrl_c_keeps_what_was_drawn(
                 yield progress
 
     monkeypatch.setattr(cli, "Run", Interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a parallel test runner ignores it
     out = tmp_path / "part.nc"
-    assert cli.main(["sample", "blr", "hmc", "--draws", "100000", "--chains", "2", "--out", str(out)]) == cli.STOPPED
+    try:
+        code = cli.main(["sample", "blr", "hmc", "--draws", "100000", "--chains", "2", "--out", str(out)])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert code == cli.STOPPED
     assert "chains x" in capsys.readouterr().out
     assert 0 < arviz().from_netcdf(str(out))["posterior"]["tau"].shape[1] < 100_000

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -50,23 +50,38 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
-    """A function from a Streamlit script to the address that serves it: one server per script and session."""
-    servers: dict[Path, tuple[subprocess.Popen, str]] = {}
+class Servers:
+    """Streamlit servers, one per script: called with a script, it gives the address that serves it."""
 
-    def address_of(script: Path) -> str:
-        if script not in servers:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.running: dict[Path, tuple[subprocess.Popen, str]] = {}
+
+    def __call__(self, script: Path) -> str:
+        if script not in self.running:
             port = free_port()
-            log = tmp_path_factory.mktemp("server") / f"{script.stem}.log"
-            servers[script] = start(script, port, log), f"http://localhost:{port}"
-            wait_until_healthy(*servers[script], log)
-        return servers[script][1]
+            log = self.folder / f"{script.stem}.log"
+            self.running[script] = start(script, port, log), f"http://localhost:{port}"
+            wait_until_healthy(*self.running[script], log)
+        return self.running[script][1]
 
-    yield address_of
-    for process, _ in servers.values():
-        process.kill()
-        process.wait()
+    def cpu_seconds(self, script: Path) -> float:
+        """What the script's server has used of the processor so far."""
+        fields = Path(f"/proc/{self.running[script][0].pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self) -> None:
+        for process, _ in self.running.values():
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """Servers for the session."""
+    servers = Servers(tmp_path_factory.mktemp("servers"))
+    yield servers
+    servers.close()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlparse
@@ -15,6 +16,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from mahmc import RunSpec
 from mahmc.diagnostics import arviz
+from tests.browser.conftest import Servers
 
 APP = Path(__file__).parents[2] / "app.py"
 SMALL = {"draws": 2000, "warmup": 200, "chains": 8}
@@ -23,7 +25,7 @@ WAIT = 60_000  # milliseconds; a cold cache compiles for some seconds
 
 
 @pytest.fixture
-def link(serve: Callable[[Path], str]) -> Callable[..., str]:
+def link(serve: Servers) -> Callable[..., str]:
     def address(**query: object) -> str:
         return f"{serve(APP)}/explore?{urlencode(query)}"
 
@@ -134,7 +136,7 @@ def test_deep_link_and_download_give_the_same_draws(
     for i, tab in enumerate((page, context.new_page())):
         open_page(tab, address)
         press_run(tab)
-        expect(status(tab, "Finished:")).to_be_visible(timeout=WAIT)
+        expect(tab.get_by_role("tab", name="Autocorrelation")).to_be_visible(timeout=WAIT)
         tab.get_by_text("Share and download").click()
         with tab.expect_download(timeout=WAIT) as download:
             tab.get_by_role("button", name="NetCDF").click()
@@ -149,6 +151,26 @@ def test_deep_link_and_download_give_the_same_draws(
     program = f"{snippet}\nimport json; print(json.dumps(run.draws['q'].tolist()))"
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert np.array_equal(np.array(json.loads(printed.splitlines()[-1])), one["q"].values)
+
+
+def test_closing_the_tab_cancels_its_run(browser: Browser, link: Callable[..., str], serve: Servers) -> None:
+    """The run would take hours; once its tab is gone, the server is soon at rest."""
+    context = browser.new_context()
+    tab = open_page(context.new_page(), link(**(LONG | {"draws": 10**6, "thin": 100, "keep": "tau"})))
+    press_run(tab)
+    expect(status(tab, "Drawing:").or_(status(tab, "Warming up:"))).to_be_visible(timeout=WAIT)
+    assert busy(serve) > 0.5
+    context.close()
+    end = time.monotonic() + 60.0
+    while busy(serve) > 0.2:
+        assert time.monotonic() < end, "the run went on without its tab"
+
+
+def busy(serve: Servers) -> float:
+    """The share of one core that the server uses, over half a second."""
+    before, begin = serve.cpu_seconds(APP), time.monotonic()
+    time.sleep(0.5)
+    return (serve.cpu_seconds(APP) - before) / (time.monotonic() - begin)
 
 
 def test_simple_and_full_are_remembered_in_the_address(page: Page, link: Callable[..., str]) -> None:
@@ -177,7 +199,7 @@ def test_bad_links_give_a_message_and_the_defaults(page: Page, link: Callable[..
     page.wait_for_function("() => /target=mdc/.test(location.search) && /sampler=mahmc/.test(location.search)")
 
 
-def test_a_card_of_the_overview_opens_and_runs(page: Page, serve: Callable[[Path], str]) -> None:
+def test_a_card_of_the_overview_opens_and_runs(page: Page, serve: Servers) -> None:
     page.goto(serve(APP))
     page.get_by_role("button", name="Open and run").last.click()
     expect(page.get_by_role("heading", name="Explore")).to_be_visible(timeout=WAIT)
