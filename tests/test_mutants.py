@@ -40,7 +40,7 @@ MUTANTS = [
     ),
     Mutant(
         "the step size of the whole trajectory from its first tau", "kernels/moves.py",
-        "step_scale(target, state.other)", "step_scale(target, state.before.other)", ("blr", "mahmc", "gibbs"),
+        "step_scale(target, other)", "step_scale(target, state.before.other)", ("blr", "mahmc", "gibbs"),
     ),
     Mutant(
         "a Gibbs draw with the wrong rate", "targets/blr.py",
@@ -68,7 +68,7 @@ MUTANTS = [
     ),
     Mutant(
         "a whole kick for half a one", "kernels/moves.py",
-        "    kick(p, grad, 0.5 * epsilon)\n    drift", "    kick(p, grad, epsilon)\n    drift",
+        "    kick_and_drift(q, p, grad, half, scaled)", "    kick_and_drift(q, p, grad, scaled, scaled)",
         ("gmm", "mala", "gibbs"),
     ),
     Mutant(

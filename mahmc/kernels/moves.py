@@ -39,29 +39,31 @@ def kick(p, grad, epsilon):
 
 
 @inlined
-def drift(q, p, epsilon):
-    """q ← q + ε·p."""
+def kick_and_drift(q, p, grad, kick_size, epsilon):
+    """p ← p − kick_size·∇U, then q ← q + ε·p, row by row: p is still in its register when q needs it."""
     for i in range(q.shape[0]):
-        store(q, i, load(q, i) + epsilon * load(p, i))
-
-
-@inlined
-def leapfrog(target, q, p, other, grad, scratch, epsilon):
-    """One step of size ε under U(·, q^O): half kick, drift, half kick. Returns U at its end.  (Algo. 1)"""
-    kick(p, grad, 0.5 * epsilon)
-    drift(q, p, epsilon)
-    U = potential(target, q, other, grad, scratch)
-    kick(p, grad, 0.5 * epsilon)
-    return U
+        kicked = load(p, i) - kick_size * load(grad, i)
+        store(p, i, kicked)
+        store(q, i, load(q, i) + epsilon * kicked)
 
 
 @inlined
 def leapfrogs(target, state, epsilon, n):
-    """n ≥ 1 steps of size ε·step_scale. Only the last one's U is used, so only there is it worked out."""
-    scaled = epsilon * step_scale(target, state.other)
+    """n ≥ 1 leapfrogs of size ε·step_scale under U(·, q^O): half kick, drift, half kick each.  (Algo. 1)
+
+    Two half kicks that meet, at the end of one step and the beginning of the next, are one kick. Returns U at the end;
+    only there is it worked out.
+    """
+    q, p, other, grad, scratch = state.q, state.p, state.other, state.grad, state.scratch
+    scaled = epsilon * step_scale(target, other)
+    half = 0.5 * scaled
+    kick_and_drift(q, p, grad, half, scaled)
     for _ in range(n - 1):
-        leapfrog(target, state.q, state.p, state.other, state.grad, state.scratch, scaled)
-    return leapfrog(target, state.q, state.p, state.other, state.grad, state.scratch, scaled)
+        potential(target, q, other, grad, scratch)
+        kick_and_drift(q, p, grad, scaled, scaled)
+    U = potential(target, q, other, grad, scratch)
+    kick(p, grad, half)
+    return U
 
 
 @inlined
