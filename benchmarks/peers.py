@@ -178,7 +178,7 @@ class State(NamedTuple):
 
 def kinetic(p: Any) -> jax.Array:
     """K(p) = |p|² / 2."""
-    return sum(jnp.sum(x**2) for x in jax.tree.leaves(p)) / 2
+    return jnp.asarray(sum(jnp.sum(x**2) for x in jax.tree.leaves(p)) / 2)
 
 
 def add(x: Any, scale: jax.Array | float, y: Any) -> Any:
@@ -215,7 +215,8 @@ def leapfrogs(model: Model, q: Any, p: Any, grad: Any, other: jax.Array, L: int,
 
 def mahmc_draw(model: Model, state: State, noise: dict, *, L: int, epsilon: float, n_u: int = 1) -> State:
     """MAHMC within Gibbs: n_u segments of L leapfrogs, Gibbs draws between and after. n_u = 1 is HMC."""
-    q, p, grad, other, delta_E = state.q, noise["p"], state.grad, state.other, 0.0
+    q, p, grad, other = state.q, noise["p"], state.grad, state.other
+    delta_E: Any = 0.0
     E_0 = state.base + model.tie(q, other) + kinetic(p)
     for j in range(n_u):
         if j:

@@ -44,7 +44,8 @@ class Session:
         """Make this job the one that the page shows."""
         self.former = self.job
         self.job, self.estimator = job, Estimator(job)
-        _jobs_of_this_tab().append(job)
+        jobs = _jobs_of_this_tab()
+        jobs[:] = [*(other for other in jobs if other.alive), job]  # the others' draws are not kept in memory by this
 
     def open(self, spec: RunSpec) -> None:
         """Put this spec into the controls, and run it."""
