@@ -146,8 +146,7 @@ def _plain(*arguments: object) -> dict[str, float]:
 def against_hmc_gibbs() -> Iterator[str]:
     from peers import numpyro_hmc_gibbs
 
-    documented = _plain("numpyro", "hmc-gibbs", 4000)
-    net = documented["leapfrogs"] / documented["seconds"]
+    documented = _plain("numpyro", "hmc-gibbs", 20_000)
     rows = []
     for i in range(ROUNDS):
         run, peer = ours("mdc", "hmc", seed=i), numpyro_hmc_gibbs(draws=2000, chains=CHAINS, seed=i)
@@ -156,8 +155,10 @@ def against_hmc_gibbs() -> Iterator[str]:
     yield "\n### Against NumPyro's HMCGibbs on MDC, HMC with 40 leapfrogs, 16 chains\n"
     yield "| | leapfrogs/s | ours, times that | bar |\n|---|---|---|---|"
     yield f"| ours | {hmc:.2g} | | |"
-    yield f"| HMCGibbs by MCMC, as documented, compiling left out | {net:.2g} | **{hmc / net:.3g}** | ≥ 100 |"
-    yield f"| HMCGibbs, chains by vmap and pmap around MCMC | {_median(rows, 1):.2g} | {_ratio(rows, 0, 1):.3g} | |"
+    whole = documented["leapfrogs"] / documented["seconds"]
+    words = "16 × 20 000 draws by MCMC as its documentation shows; each run compiles"
+    yield f"| HMCGibbs, {words} | {whole:.2g} | **{hmc / whole:.3g}** | ≥ 100 |"
+    yield f"| HMCGibbs, compiled beforehand, chains by vmap and pmap | {_median(rows, 1):.2g} | {_ratio(rows, 0, 1):.3g} | |"
 
 
 def against_nuts() -> Iterator[str]:
