@@ -19,19 +19,22 @@ def arviz() -> Any:
     """ArviZ, imported when first needed: it takes longer than everything else here together."""
     import arviz
 
-    if hasattr(arviz, "utils"):  # 0.x: its own numba code does not work with NumPy from 2.4 on
+    if arviz.__version__.startswith("0."):  # its own numba code does not work with NumPy from 2.4 on
         arviz.utils.Numba.disable_numba()
     return arviz
 
 
 def defined(x: np.ndarray) -> bool:
-    """Whether chains (chains, draws) are long enough and moved. Of constants ArviZ says ESS = N; we say undefined."""
-    return x.shape[-1] >= FEWEST_DRAWS and bool(np.ptp(x) > 0)
+    """Whether chains (chains, draws) are long enough, and any of them moved. Of a constant ArviZ says ESS = N."""
+    return x.shape[-1] >= FEWEST_DRAWS and bool(np.ptp(x, axis=-1).max() > 0)
 
 
 def ess(x: np.ndarray, kind: str = "bulk") -> float:
     """Effective sample size of chains (chains, draws); NaN where undefined."""
-    return float(arviz().ess(np.asarray(x, float), method=kind)) if defined(x) else float("nan")
+    if not defined(x):
+        return float("nan")
+    tails = {"prob": (0.05, 0.95)} if kind == "tail" else {}  # ArviZ 1.x has no default for arrays
+    return float(arviz().ess(np.asarray(x, float), method=kind, **tails))
 
 
 def rhat(x: np.ndarray) -> float:
@@ -60,7 +63,7 @@ def to_arviz(run: Run) -> Any:
     if "energy" in run.draws:
         groups["sample_stats"] = {"energy": np.ascontiguousarray(run.draws["energy"])}
     attributes = {"spec": run.spec.to_json(), "acceptance": run.acceptance, "inference_library": "mahmc"}
-    if hasattr(az, "InferenceData"):
+    if az.__version__.startswith("0."):
         data = az.from_dict(**groups, dims=dims)
         data.posterior.attrs.update(attributes)
         return data
