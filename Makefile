@@ -62,7 +62,7 @@ test-versions:
 	  if [ -z "$$python" ]; then echo "Python $$version: not found, left out"; continue; fi; \
 	  echo "Python $$version: $$python"; \
 	  $(MAKE) --no-print-directory setup VENV=.venv-$$version PYTHON="$$python" && \
-	  .venv-$$version/bin/python -m pytest -q -m quick tests || exit 1; \
+	  .venv-$$version/bin/python -m pytest -q -n $(JOBS) -m quick tests || exit 1; \
 	done
 
 lint: setup
