@@ -19,7 +19,7 @@ RUN_PARAMETERS = {
     for p in (
         Parameter(
             "chains", "", "Chains", "Independent chains, run side by side in blocks of eight.",
-            kind="int", low=1, high=100_000, slider=(1, 64), default=16,
+            kind="int", low=1, high=10**7, slider=(1, 64), default=16,
         ),
         Parameter(
             "draws", "", "Draws", "Draws that each chain records after its warm-up.",
