@@ -156,10 +156,10 @@ def against_hmc_gibbs() -> Iterator[str]:
     yield "| | leapfrogs/s | ours, times that | bar |\n|---|---|---|---|"
     yield f"| ours | {hmc:.2g} | | |"
     whole = documented["leapfrogs"] / documented["seconds"]
-    words = "16 × 20 000 draws by MCMC as its documentation shows; each run compiles"
-    yield f"| HMCGibbs, {words} | {whole:.2g} | **{hmc / whole:.3g}** | ≥ 100 |"
+    words = "16 × 20 000 draws by MCMC as its documentation shows, compiling counted (ours: not)"
+    yield f"| HMCGibbs, {words} | {whole:.2g} | {hmc / whole:.3g} | |"
     words = "compiled beforehand, chains by vmap and pmap"
-    yield f"| HMCGibbs, {words} | {_median(rows, 1):.2g} | {_ratio(rows, 0, 1):.3g} | |"
+    yield f"| HMCGibbs, {words} | {_median(rows, 1):.2g} | **{_ratio(rows, 0, 1):.3g}** | ≥ 100 |"
 
 
 def against_nuts() -> Iterator[str]:
