@@ -6,8 +6,8 @@ Options, and why:
 - ``error_model="numpy"``: 1/0 is inf and is dealt with as a rejection; no exception inside a kernel.
 - ``fastmath``: only *contract* (a·b + c as one instruction), *arcp* and *nsz*. The full flag assumes that there is
   no NaN, and the compiler would then remove the very test that catches one.
-- ``_nrt``: off. Kernels allocate nothing, so nothing needs counting of references, which cost ten times the
-  arithmetic on a small target.
+- ``_nrt``: off. Kernels allocate nothing, so nothing needs counting of references, which took most
+  of the time of a draw on a small target.
 - ``cache``: numba looks at the file of the compiled function alone, not at what that function calls. Our kernels
   reach targets in other files, so the cache folder itself is named by a digest of every engine source: edit one
   line anywhere and another folder, an empty one, is used.

@@ -405,12 +405,15 @@ def free_memory() -> int:
 
 def memory_needed(spec: RunSpec, target: Target) -> int:
     """Bytes that the draws of a run take."""
-    columns = _columns(spec, target)
-    return spec.chains * spec.slots * (8 * len(columns.real_rows) + len(columns.discrete_rows))
+    return _bytes_per_slot(spec, _columns(spec, target)) * spec.slots
+
+
+def _bytes_per_slot(spec: RunSpec, columns: Columns) -> int:
+    return spec.chains * (8 * len(columns.real_rows) + len(columns.discrete_rows))
 
 
 def _refuse_if_too_large(spec: RunSpec, columns: Columns) -> None:
-    per_slot = spec.chains * (8 * len(columns.real_rows) + len(columns.discrete_rows))
+    per_slot = _bytes_per_slot(spec, columns)
     needed, allowed = per_slot * spec.slots, int(free_memory() * MEMORY_SHARE)
     if needed > allowed:
         fits = max(1, allowed // per_slot)

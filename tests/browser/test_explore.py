@@ -50,10 +50,6 @@ def status(page: Page, words: str) -> Locator:
     return page.get_by_text(words)
 
 
-def charts(page: Page) -> Locator:
-    return page.locator(".live-chart .main-svg").locator("xpath=ancestor::*[contains(@class,'live-chart')][1]")
-
-
 def drawn(page: Page) -> int:
     """Draws done, as the status line has it."""
     return int(page.locator("[data-testid=stProgress]").inner_text().split(" of ")[0].split()[-1].replace(",", ""))
