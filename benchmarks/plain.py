@@ -4,7 +4,8 @@
 
 `jit` over the whole run, `vmap` over chains, `scan` over draws, `fori_loop` over leapfrogs, float64, keys split as the
 documentation does, the potential as its formula says, its gradient by `jax.grad`. peers.py has the same samplers tuned
-as far as we could. `numpyro hmc-gibbs` is NumPyro's HMCGibbs run by MCMC as its documentation shows.
+as far as we could. `numpyro parallel` and `numpyro sequential` are NumPyro's HMCGibbs run by MCMC, as its
+documentation shows.
 """
 
 from __future__ import annotations
@@ -148,10 +149,16 @@ def jax_run(target: str, sampler: str, draws: int, seed: int) -> dict[str, float
     }  # fmt: skip
 
 
-def numpyro_run(draws: int, seed: int) -> dict[str, float]:
-    """HMCGibbs on MDC, a whole run of 16 chains by MCMC: it compiles, and takes one chain after another."""
+def numpyro_run(way: str, draws: int) -> dict[str, float]:
+    """HMCGibbs on MDC by MCMC, 16 chains `parallel` on as many host devices, or one after another (`sequential`).
+
+    The object is run twice and the second run timed: NumPyro compiles in every run all the same. A run of ten times
+    the draws, less this one, is the speed without that.
+    """
     import numpyro
     import numpyro.distributions as dist
+
+    numpyro.set_host_device_count(CHAINS if way == "parallel" else 1)
     from numpyro.infer import HMC, MCMC, HMCGibbs
 
     def program():
@@ -165,15 +172,23 @@ def numpyro_run(draws: int, seed: int) -> dict[str, float]:
     hmc = HMC(program, step_size=0.035, trajectory_length=0.035 * 40, adapt_step_size=False, adapt_mass_matrix=False)
     kernel = HMCGibbs(hmc, gibbs_fn=gibbs, gibbs_sites=["w"])
 
-    mcmc = MCMC(kernel, num_warmup=0, num_samples=draws, num_chains=CHAINS, progress_bar=False)
-    begin = time.perf_counter()
-    mcmc.run(jax.random.key(seed))
-    u = np.asarray(mcmc.get_samples(group_by_chain=True)["u"])
-    seconds = time.perf_counter() - begin
-    return {"leapfrogs": CHAINS * draws * 40, "seconds": seconds, "mean": float(u.mean()), "sd": float(u.std())}
+    def seconds(draws: int, runs: int) -> tuple[float, np.ndarray]:
+        mcmc = MCMC(kernel, num_warmup=0, num_samples=draws, num_chains=CHAINS, chain_method=way, progress_bar=False)
+        for i in range(runs):
+            begin = time.perf_counter()
+            mcmc.run(jax.random.key(i))
+            u = np.asarray(mcmc.get_samples(group_by_chain=True)["u"])
+            took = time.perf_counter() - begin
+        return took, u
+
+    second, u = seconds(draws, 2)
+    long = seconds(10 * draws, 1)[0] if way == "parallel" else float("nan")
+    leapfrogs = CHAINS * draws * 40
+    return {"leapfrogs": leapfrogs, "seconds": second, "more": 9 * leapfrogs, "more_seconds": long - second,
+            "mean": float(u.mean()), "sd": float(u.std())}  # fmt: skip
 
 
 if __name__ == "__main__":
     first, second, draws = sys.argv[1], sys.argv[2], int(sys.argv[3])
     seed = int(sys.argv[4]) if len(sys.argv) > 4 else 0
-    print(json.dumps(numpyro_run(draws, seed) if first == "numpyro" else jax_run(first, second, draws, seed)))
+    print(json.dumps(numpyro_run(second, draws) if first == "numpyro" else jax_run(first, second, draws, seed)))
