@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -11,20 +12,29 @@ import numpy as np
 from dashboard.jobs import Job
 from mahmc import diagnostics
 
-SHARE_OF_TIME = 0.1  # that diagnostics may take of a live page
+SHARE_OF_TIME = 0.03  # of one core, that diagnostics may take while chains run
+MOST_LIVE = 2048  # draws of each chain, the last ones, that they are worked out from meanwhile
+PATIENCE = 0.5  # seconds that a page waits for the last estimates, before it shows the rest without them
 
 
 @dataclass(frozen=True)
 class Estimates:
     """Diagnostics of one quantity at some moment; NaN where undefined."""
 
-    draws: int  # of each chain, that they are based on
+    draws: int  # of each chain, that there were
+    used: int  # of each chain, the last ones, that were looked at
     mean: float
     sd: float
     mcse: float
     ess_bulk: float
     ess_tail: float
     rhat: float
+    apart: float  # standard deviation of the chains' means, in standard deviations of all draws
+
+    @property
+    def rough(self) -> bool:
+        """Whether sample sizes were scaled up from the draws used."""
+        return self.used < self.draws
 
 
 def preload() -> None:
@@ -38,38 +48,64 @@ def preload() -> None:
 
 
 class Estimator:
-    """The latest estimates of each quantity of one job."""
+    """The latest estimates of each quantity of one job, worked out in the background: a page never waits for long."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self._latest: dict[str, Estimates] = {}
         self._next: dict[str, float] = {}
+        self._worker: threading.Thread | None = None
 
     def __call__(self, name: str) -> Estimates | None:
-        """The estimates of `name`: fresh if the last ones are old enough or the run is over, else the last ones."""
-        drawn = self.job.drawn
-        latest = self._latest.get(name)
-        if latest and latest.draws == drawn:
-            return latest
-        if latest and self.job.alive and time.monotonic() < self._next[name]:
-            return latest
-        if drawn < diagnostics.FEWEST_DRAWS or self.job.run is None:
-            return latest
+        """The latest estimates of `name`. New ones are begun if those are old enough, or the run is over."""
+        if self._due(name) and not self._working:
+            self._worker = threading.Thread(target=self._work, args=(name,), name="estimates", daemon=True)
+            self._worker.start()
+        if self._worker is not None and not self.job.alive:
+            self._worker.join(PATIENCE)
+        return self._latest.get(name)
+
+    def behind(self, name: str) -> bool:
+        """Whether estimates of all that was drawn are still to come."""
+        return self._working or (not self.job.alive and self._due(name))
+
+    @property
+    def _working(self) -> bool:
+        return self._worker is not None and self._worker.is_alive()
+
+    def _due(self, name: str) -> bool:
+        drawn, latest = self.job.drawn, self._latest.get(name)
+        if drawn < diagnostics.FEWEST_DRAWS:
+            return False
+        if not self.job.alive:
+            return latest is None or latest.used != drawn
+        return latest is None or (latest.draws != drawn and time.monotonic() >= self._next[name])
+
+    def _work(self, name: str) -> None:
+        run, drawn = self.job.run, self.job.drawn
+        assert run is not None
+        first = max(0, drawn - MOST_LIVE) if self.job.alive else 0
         begin = time.monotonic()
-        self._latest[name] = estimates(np.asarray(self.job.run.get(name)[:, :drawn], float))
-        took = time.monotonic() - begin
-        self._next[name] = time.monotonic() + took / SHARE_OF_TIME
-        return self._latest[name]
+        self._latest[name] = estimates(np.asarray(run.get(name)[:, first:drawn], float), drawn)
+        self._next[name] = time.monotonic() + (time.monotonic() - begin) / SHARE_OF_TIME
 
 
-def estimates(x: np.ndarray) -> Estimates:
-    """All of ArviZ's estimates for chains (chains, draws)."""
+def estimates(x: np.ndarray, draws: int | None = None) -> Estimates:
+    """All of ArviZ's estimates for chains (chains, draws), and how far apart these lie.
+
+    If x is the end of chains of `draws` draws, sample sizes are scaled up to those: n draws worth m each are n·m.
+    """
+    used = x.shape[1]
+    draws = draws or used
+    sd = float(x.std())
     return Estimates(
-        draws=x.shape[1],
+        draws=draws,
+        used=used,
         mean=float(x.mean()),
-        sd=float(x.std()),
+        sd=sd,
         mcse=diagnostics.mcse(x),
-        ess_bulk=diagnostics.ess(x, "bulk"),
-        ess_tail=diagnostics.ess(x, "tail"),
+        ess_bulk=diagnostics.ess(x, "bulk") * draws / used,
+        ess_tail=diagnostics.ess(x, "tail") * draws / used,
         rhat=diagnostics.rhat(x),
+        apart=float(x.mean(axis=1).std()) / sd if sd > 0 else math.nan,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,18 @@ import streamlit as st
 from dashboard import controls, figures, session
 from dashboard.estimates import Estimates, estimates
 from dashboard.figures import Chart
+from dashboard.gallery import Wanted
 from dashboard.jobs import Job, Status
-from dashboard.live_chart import live_chart
+from dashboard.live_chart import LiveChart
+from dashboard.live_status import Tile, live_status
 from dashboard.session import Session
 from dashboard.warnings import warnings
 from mahmc import Run, RunSpec, diagnostics
 
-UPDATE_SECONDS = 0.35
+UPDATE_SECONDS = 0.4
+ROUGH = " While chains run it is scaled up from the last {:,} draws of each; at the end it is of all."
 FADED = 0.3  # of what belongs to former settings
-LIVE_PARTS = ("status", "quantity", "tiles", "remarks", "charts")
+LIVE_PARTS = ("status", "remarks", "quantity", "charts")
 DISCRETE = {"mdc": "ones", "gmm": "component"}  # what the discrete part is looked at by
 PAIRS = {"mdc": ("u", "v"), "gmm": ("q", "energy"), "blr": ("log_tau", "beta_norm")}
 
@@ -82,45 +85,46 @@ def _buttons(tab: Session, spec: RunSpec | None) -> None:
 
 
 def live(tab: Session, spec: RunSpec | None) -> None:
-    """Status, tiles, warnings and charts, refreshed by themselves while chains run."""
-    alive = tab.job is not None and tab.job.alive
-    st.fragment(_live, run_every=UPDATE_SECONDS if alive else None)(tab, spec, alive)
+    """Status, tiles, warnings and charts, refreshed by themselves until nothing more is to come."""
+    busy = _busy(tab)
+    st.fragment(_live, run_every=UPDATE_SECONDS if busy else None)(tab, spec, busy)
 
 
-def _live(tab: Session, spec: RunSpec | None, was_alive: bool) -> None:
-    """Containers come first and always, whatever is in them: a chart keeps its node only if its place stays."""
-    status, quantity, tiles, remarks, pictures = (st.container(key=f"live.{part}") for part in LIVE_PARTS)
+def _busy(tab: Session) -> bool:
+    """Whether chains run, or the last estimates are still being worked out."""
     job = tab.job
-    with status:
-        _status(tab, spec)
-    shown, faded = tab.shown()
+    if job is None or job.run is None or job.alive:
+        return job is not None and job.alive
+    return tab.estimator is not None and tab.estimator.behind(_quantity(job.run))
+
+
+def _live(tab: Session, spec: RunSpec | None, was_busy: bool) -> None:
+    """Containers come first and always, whatever is in them: a chart keeps its node only if its place stays."""
+    status, remarks, quantity, pictures = (st.container(key=f"live.{part}") for part in LIVE_PARTS)
+    job, (shown, faded) = tab.job, tab.shown()
+    found = None
     if shown is not None and shown.run is not None:
         with quantity:
             name = _choose_quantity(shown.run)
         found = tab.estimator(name) if tab.estimator and not faded else None
-        with tiles:
-            _tiles(shown, found, name, tab.choices.view)
-        with remarks:
-            for text in [] if faded else warnings(shown, found, name):
-                st.warning(text, icon=":material/warning:")
         with pictures:
-            _charts(tab, shown.run, name, faded or tab.stale(spec))
-    if was_alive and not (job is not None and job.alive):
+            _charts(tab, shown, name, faded or tab.stale(spec))
+    with status:
+        if job is None:
+            st.info("Choose a target and a sampler at the side, and press **Run**.", icon=":material/play_circle:")
+        elif job.status == Status.FAILED:
+            st.error(session.status_line(job), icon=":material/error:")
+        else:
+            tiles = _tiles(shown, found, name, tab.choices.view) if shown and shown.run else []
+            live_status(session.status_line(job), job.run.progress.share if job.run else 0.0, tiles, "live.tiles")
+    with remarks:
+        if tab.stale(spec):
+            st.caption(":orange[The controls have changed since: this run is of the former settings. Press Run.]")
+        elif shown is not None and shown.run is not None and not faded:
+            for text in warnings(shown, found, name):
+                st.warning(text, icon=":material/warning:")
+    if was_busy and not _busy(tab):
         st.rerun()
-
-
-def _status(tab: Session, spec: RunSpec | None) -> None:
-    job = tab.job
-    text = session.status_line(job)
-    if job is None:
-        st.info("Choose a target and a sampler at the side, and press **Run**.", icon=":material/play_circle:")
-        return
-    if job.status == Status.FAILED:
-        st.error(text, icon=":material/error:")
-        return
-    st.progress(job.run.progress.share if job.run else 0.0, text)
-    if tab.stale(spec):
-        st.caption(":orange[The controls have changed since: this run is of the former settings. Press Run.]")
 
 
 def _choose_quantity(run: Run) -> str:
@@ -128,25 +132,22 @@ def _choose_quantity(run: Run) -> str:
     names = [name for name in run.names if name != "slice"]
     first = run.target.paper_quantity
     return st.selectbox(
-        "Quantity", names, index=names.index(first), key=f"quantity.{run.target.name}.{run.target.dim}",
+        "Quantity", names, index=names.index(first), key=_quantity_key(run),
         format_func=figures.plain, help="The quantity that tiles, trace, histogram and running mean show.",
     )  # fmt: skip
 
 
-def _tiles(job: Job, found: Estimates | None, name: str, view: str) -> None:
-    tiles = [tile for tile in _tile_values(job, found, name) if view == "full" or tile.simple]
-    with st.container(horizontal=True, gap="small", key="tiles"):
-        for tile in tiles:
-            st.metric(tile.label, tile.value, tile.beside or None, delta_color="off", delta_arrow="off", help=tile.help,
-                      border=True, width=158)  # fmt: skip
+def _quantity_key(run: Run) -> str:
+    return f"quantity.{run.target.name}.{run.target.dim}"
 
 
-class Tile(NamedTuple):
-    label: str
-    value: str
-    help: str
-    simple: bool = False  # whether the simple view has it
-    beside: str = ""  # what it is to be compared with
+def _quantity(run: Run) -> str:
+    """The quantity chosen last for such a run."""
+    return st.session_state.get(_quantity_key(run), run.target.paper_quantity)
+
+
+def _tiles(job: Job, found: Estimates | None, name: str, view: str) -> list[Tile]:
+    return [tile for tile in _tile_values(job, found, name) if view == "full" or tile.simple]
 
 
 def _tile_values(job: Job, found: Estimates | None, name: str) -> Iterator[Tile]:
@@ -158,8 +159,11 @@ def _tile_values(job: Job, found: Estimates | None, name: str) -> Iterator[Tile]
         yield Tile("Inner updates", _share(rates["inner"].rate), "Accepted updates of qᴼ inside trajectories.")
     yield Tile("Outer updates", _share(rates["outer"].rate), "Accepted updates of qᴼ after trajectories.")
     bulk, tail, rhat = (found.ess_bulk, found.ess_tail, found.rhat) if found else (None, None, None)
-    yield Tile("ESS, bulk", _count(bulk), f"Effective sample size of {shown}, for its mean: ArviZ's bulk ESS.", True)
-    yield Tile("ESS, tail", _count(tail), f"Effective sample size of {shown}, for its 5 % and 95 % quantiles.")
+    about, rough = ("≈ ", ROUGH.format(found.used)) if found and found.rough else ("", "")
+    text = f"Effective sample size of {shown}, for its mean: ArviZ's bulk ESS."
+    yield Tile("ESS, bulk", about + _count(bulk), text + rough, True)
+    text = f"Effective sample size of {shown}, for its 5 % and 95 % quantiles."
+    yield Tile("ESS, tail", about + _count(tail), text + rough)
     agreement = "–" if rhat is None else "undefined" if math.isnan(rhat) else f"{rhat:.4f}"
     yield Tile("R-hat", agreement, f"Agreement of the chains on {shown}; below 1.01 is good.")
     yield _per_gradient(job, found, name)
@@ -204,37 +208,46 @@ def _count(value: float | None) -> str:
 # ---------------------------------------------------------------------------------------------------- charts
 
 
-def _charts(tab: Session, run: Run, name: str, faded: bool) -> None:
+def _charts(tab: Session, job: Job, name: str, faded: bool) -> None:
     """Trace and distribution; in the full view the discrete part, running mean and running acceptance as well."""
-    x, sampler = run.get(name), run.spec.sampler
-    charts: list[tuple[str, str, Callable[[], Chart]]] = [
-        ("trace", "Trace by chain", lambda: figures.trace(x, name, sampler, run.get(name, warmup=True))),
-        ("density", "Distribution against the truth", lambda: _distribution(tab, run, name)),
+    run = job.run
+    assert run is not None
+    about = (job.number, name, faded, job.alive, tuple((pin.name, pin.job.number) for pin in tab.pins))
+    wanted = [
+        Wanted(key, about, run.done, partial(_picture, title, make, faded))
+        for key, title, make in _makers(tab, run, name, job.alive)
     ]
+    pictures = tab.gallery.show(wanted, job.alive)
+    for i in range(0, len(pictures), 2):
+        for column, place, picture in zip(st.columns(2), wanted[i : i + 2], pictures[i : i + 2], strict=False):
+            with column:
+                picture.show(f"chart.{place.key}")
+
+
+def _picture(title: str, make: Callable[[], Chart], faded: bool) -> LiveChart:
+    chart = make()
+    if faded:
+        chart.figure.update_traces(opacity=FADED)
+    return LiveChart.of(chart.figure, alt=chart.alt, title=title, caption=chart.caption)
+
+
+def _makers(tab: Session, run: Run, name: str, alive: bool) -> Iterator[tuple[str, str, Callable[[], Chart]]]:
+    """Place, title and maker of each chart."""
+    x, sampler = run.get(name), run.spec.sampler
+    points = figures.MOST_POINTS_LIVE if alive else figures.MOST_POINTS
+    yield "trace", "Trace by chain", lambda: figures.trace(x, name, sampler, run.get(name, warmup=True), points)
+    yield "density", "Distribution against the truth", lambda: _distribution(tab, run, name)
     if tab.choices.view == "full":
         discrete = DISCRETE.get(run.target.name)
         if discrete and discrete != name and discrete in run.names:
-            charts.append(("mass", f"Discrete part: {_words(discrete)}", lambda: _distribution(tab, run, discrete)))
+            yield "mass", f"Discrete part: {_words(discrete)}", lambda: _distribution(tab, run, discrete)
         truth = run.target.truth(name)
-        charts.append(("mean", "Running mean", lambda: figures.running_mean(x, truth, name, sampler)))
-        done, rates = run.acceptance_history
-        charts.append(("rates", "Running acceptance", lambda: figures.running_acceptance(done, rates, sampler)))
-    for i in range(0, len(charts), 2):
-        for column, (key, title, make) in zip(st.columns(2), charts[i : i + 2], strict=False):
-            with column:
-                _show(key, title, make(), faded)
+        yield "mean", "Running mean", lambda: figures.running_mean(x, truth, name, sampler)
+        yield "rates", "Running acceptance", lambda: figures.running_acceptance(*run.acceptance_history, sampler)
 
 
 def _words(discrete: str) -> str:
     return {"ones": "number of ones among w", "component": "weights of the components"}[discrete]
-
-
-def _show(key: str, title: str, chart: Chart, faded: bool) -> None:
-    st.markdown(f"**{title}**")
-    if faded:
-        chart.figure.update_traces(opacity=FADED)
-    live_chart(chart.figure, key=f"chart.{key}", alt=chart.alt)
-    st.caption(chart.caption)
 
 
 def _distribution(tab: Session, run: Run, name: str) -> Chart:
@@ -265,7 +278,7 @@ def after(tab: Session) -> None:
         return
     run, sampler = job.run, job.spec.sampler
     st.subheader("Diagnostics")
-    name = st.session_state.get(f"quantity.{run.target.name}.{run.target.dim}", run.target.paper_quantity)
+    name = _quantity(run)
     one, two = PAIRS[run.target.name]
     colour = run.get("component") if run.target.name == "gmm" else None
     makers: dict[str, Callable[[], Chart]] = {

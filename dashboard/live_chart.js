@@ -24,6 +24,10 @@ class Chart {
     this.zoomed = {}; // ranges the person chose, by axis
     this.resizing = new ResizeObserver(() => this.fit());
     this.resizing.observe(node);
+    this.seeing = new IntersectionObserver(([seen]) => this.schedule((this.visible = seen.isIntersecting)), {
+      rootMargin: "150px",
+    });
+    this.seeing.observe(node);
     this.listening = new AbortController();
     this.holdWhileDragging(this.listening.signal);
   }
@@ -40,23 +44,32 @@ class Chart {
     this.message = message;
     this.node.style.height = `${message.height}px`;
     this.node.setAttribute("aria-label", message.alt);
+    this.node.previousElementSibling.textContent = message.title ?? "";
+    this.node.nextElementSibling.textContent = message.caption ?? "";
     library(message.library).then(
       (Plotly) => this.schedule((this.Plotly = Plotly)),
       (error) => this.fail(error),
     );
   }
 
-  // At most one drawing a frame, of the latest message, and none while the browser's tab is hidden.
+  // At most one drawing a frame, of the latest message, and none while the browser's tab is hidden, the chart is out
+  // of sight (but for the first), or the page was only refreshed: the same figure in the same colours.
   schedule() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
-      if (this.message && !this.held) this.draw().catch((error) => this.fail(error));
+      const ready = this.message && this.Plotly && !this.held && (this.visible || !this.watching);
+      if (ready && this.drawn !== this.look()) this.draw().catch((error) => this.fail(error));
     });
+  }
+
+  look() {
+    return `${this.message.version} ${JSON.stringify(theme(this.node))}`;
   }
 
   async draw() {
     if (this.failed) this.node.replaceChildren();
     this.failed = false;
+    this.drawn = this.look();
     const { data, layout } = this.message.figure;
     const themed = { uirevision: "kept", ...layout, autosize: true, template: theme(this.node) };
     for (const [axis, range] of Object.entries(this.zoomed)) {
@@ -66,7 +79,13 @@ class Chart {
     if (this.watching) return;
     this.watching = true;
     this.node.on("plotly_relayout", (change) => this.remember(change));
-    this.node.on("plotly_doubleclick", () => this.schedule((this.zoomed = {})));
+    this.node.on("plotly_doubleclick", () => this.again((this.zoomed = {})));
+  }
+
+  // The same message once more, for it is to be drawn otherwise.
+  again() {
+    this.drawn = undefined;
+    this.schedule();
   }
 
   // uirevision alone keeps a zoom only while the figure gives no range, or always the same; ours grow with the run.
@@ -88,6 +107,7 @@ class Chart {
   fail(error) {
     if (!this.message) return;
     this.failed = true;
+    this.drawn = undefined;
     this.Plotly?.purge(this.node);
     this.node.textContent = `This chart cannot be drawn: ${error.message}. Reload the page to try again.`;
     this.node.setAttribute("aria-label", this.node.textContent);
@@ -98,6 +118,7 @@ class Chart {
     cancelAnimationFrame(this.frame);
     this.listening.abort();
     this.resizing.disconnect();
+    this.seeing.disconnect();
     this.Plotly?.purge(this.node);
     charts.delete(this.node);
   }

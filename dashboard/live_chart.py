@@ -7,10 +7,13 @@ carries the version, so that the browser's stored copy is used after a reload: n
 nothing of it on the websocket.
 """
 
+from __future__ import annotations
+
 import base64
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import plotly
@@ -23,28 +26,50 @@ _NOT_THE_FIGURES = {"template", "width", "height"}  # theme and container decide
 
 _mount = st.components.v2.component(
     "mahmc_live_chart",
-    html='<div class="live-chart" role="img"></div>',
+    html="""<div class="live-chart-title"></div>
+            <div class="live-chart" role="img"></div>
+            <p class="live-chart-caption"></p>""",
+    css=Path(__file__).with_suffix(".css").read_text(encoding="utf-8"),
     js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"),
     isolate_styles=False,  # plotly.js puts its style sheet into the document's head, out of a shadow root's reach
 )
 
 
-def live_chart(figure: Figure | dict[str, Any], *, key: str, height: int = 320, alt: str = "") -> None:
-    """Draw `figure`, as wide as its container and `height` pixels high; call again with the same `key` to update it.
+class LiveChart(NamedTuple):
+    """A figure as it is sent. Made once, it may be shown at many refreshes of a page."""
 
-    What the user zoomed, panned or hid in the legend stays, as long as `layout.uirevision` does. Colours come from
-    Streamlit's theme in place of the figure's template, width and height from here. `alt` says what the chart shows.
-    """
-    _mount(key=key, data=payload(figure, height=height, alt=alt, library=_library()), height=height)
+    message: bytes
+
+    @staticmethod
+    def of(
+        figure: Figure | dict[str, Any], *, height: int = 320, alt: str = "", title: str = "", caption: str = ""
+    ) -> LiveChart:
+        """`figure`, as wide as its container and `height` pixels high; `alt` says what it shows.
+
+        Colours come from Streamlit's theme in place of the figure's template, width and height from here. Title and
+        caption are part of it, as further elements of the page would cost the browser more than the chart.
+        """
+        return LiveChart(payload(figure, height=height, alt=alt, title=title, caption=caption, library=_library()))
+
+    def show(self, key: str) -> None:
+        """Draw it; with the same `key` again, update what is there.
+
+        What the user zoomed, panned or hid in the legend stays, as long as `layout.uirevision` does.
+        """
+        _mount(key=key, data=self.message)
 
 
 def payload(figure: Figure | dict[str, Any], **settings: Any) -> bytes:
-    """What is sent: length of the header (uint32), header (JSON: figure and settings), arrays as raw numbers."""
+    """What is sent: length of the header (uint32), header (JSON: figure, settings, version), arrays as raw numbers.
+
+    Equal figures have equal versions, and the browser does not draw them again.
+    """
     content = figure if isinstance(figure, dict) else figure.to_dict()
     layout = {name: value for name, value in content.get("layout", {}).items() if name not in _NOT_THE_FIGURES}
     arrays = _Arrays()
     header = {"figure": arrays.taken_from({"data": content.get("data", []), "layout": layout}), **settings}
-    text = to_json_plotly(header, engine="json").encode()
+    version = crc32(b"".join(arrays.blocks), crc32(repr(header).encode()))
+    text = to_json_plotly(header | {"version": version}, engine="json").encode()
     return b"".join([len(text).to_bytes(4, "little"), text, *arrays.blocks])
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.controls import Choices, read_link
 from dashboard.estimates import Estimator, preload
+from dashboard.gallery import Gallery
 from dashboard.jobs import Job, Status
 from mahmc import InvalidInput, RunSpec
 from mahmc.targets import Target
@@ -32,6 +33,7 @@ class Session:
     former: Job | None = None  # shown, faded, until the next one has something to show
     estimator: Estimator | None = None
     pins: list[Pin] = field(default_factory=list)
+    gallery: Gallery = field(default_factory=Gallery)
 
     def start(self, spec: RunSpec, target: Target | None = None) -> None:
         """Start a run of this spec, unless it is the one under way; whatever ran before is stopped."""

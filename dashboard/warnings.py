@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from dashboard.estimates import Estimates
 from dashboard.jobs import Job
 from mahmc.diagnostics import FEWEST_DRAWS
@@ -19,12 +17,11 @@ def warnings(job: Job, estimates: Estimates | None, name: str) -> list[str]:
     found = [*_step_size(job)]
     if estimates is None:
         return found
-    x = run.get(name)
     if math.isnan(estimates.ess_bulk):
         found.append(
             f"{name} never changed, so its ESS is undefined. Take a smaller step size, or another update of qᴼ."
         )
-    elif _apart(x):
+    elif estimates.apart > 0.5:
         found.append(
             f"Chains sit in different places of {name} and do not meet: they are stuck in modes of their own. "
             "Use updates that jump (Metropolis on the component), longer trajectories, or more draws."
@@ -60,8 +57,3 @@ def _step_size(job: Job) -> list[str]:
             f"{run.acceptance:.2%} of the proposals are accepted: ε could be larger, and each gradient worth more."
         )
     return found
-
-
-def _apart(x: np.ndarray) -> bool:
-    """Whether the chains' means lie further apart than half the spread of all draws."""
-    return len(x) > 1 and x.shape[1] >= 50 and float(x.mean(axis=1).std()) > 0.5 * float(x.std())

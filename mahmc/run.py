@@ -21,7 +21,7 @@ from mahmc.spec import RunSpec
 from mahmc.streams import source
 from mahmc.targets import Target, elements
 
-CHUNK_SECONDS = 0.075
+CHUNK_SECONDS = 0.2  # a stop does not wait for its end; longer chunks have blocks wait less for each other
 MEMORY_SHARE = 0.5  # of what is free; diagnostics need room as well
 
 
@@ -117,6 +117,7 @@ class Run:
         self._discretes = np.empty((*shape, len(self._columns.discrete_rows)), np.int8)
         self._blocks = [self._new_block(b) for b in range(-(-spec.chains // LANES))]
         self._chunk = 16
+        self._tally = self._tallied()
         self.history: list[Moment] = []
 
     # ------------------------------------------------------------------------------------------ advancing
@@ -153,6 +154,7 @@ class Run:
             future.result()
         took = time.perf_counter() - begin
         self.seconds += took
+        self._tally = self._tallied()
         self.history.append(Moment(self.done, self._chain_iterations(), self._total_counts().sum(axis=0)))
         if not self._stop[0]:
             self._chunk = max(1, min(int(self._chunk * seconds / max(took, 1e-6)), 8 * self._chunk))
@@ -223,9 +225,10 @@ class Run:
     def acceptances(self) -> dict[str, Acceptance]:
         """Accepted tests by kind ("trajectory", "inner", "outer") and chain, after the warm-up."""
         method, values = self.spec.method, self.spec.values
-        iterations = np.repeat([max(0, b.done - self._warmup_iterations) for b in self._blocks], LANES)
+        tally = self._tally
+        iterations = np.repeat([max(0, done - self._warmup_iterations) for done, _ in tally], LANES)
         iterations = iterations[: self.spec.chains]
-        counts = np.concatenate([b.counts[1] for b in self._blocks], axis=1)[:, : self.spec.chains]
+        counts = np.concatenate([counts[1] for _, counts in tally], axis=1)[:, : self.spec.chains]
         return {
             "trajectory": Acceptance(counts[Counts.TRAJECTORY], iterations * method.tests(values)),
             "inner": Acceptance(counts[Counts.INNER], iterations * method.inner_updates(values)),
@@ -299,6 +302,10 @@ class Run:
     @property
     def _warmup_iterations(self) -> int:
         return self.spec.warmup * self.spec.thin
+
+    def _tallied(self) -> list[tuple[int, np.ndarray]]:
+        """Iterations and counts of each block, that belong together: read in the midst of a chunk they would not."""
+        return [(block.done, block.counts.copy()) for block in self._blocks]
 
     def _goal(self) -> int:
         """The iteration the next chunk ends at: never across the end of the warm-up, as counts change there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +39,11 @@ def button(app: AppTest, label: str) -> Any:
     return next(b for b in app.button if b.label == label)
 
 
+def tiles(app: AppTest) -> list[dict[str, str]]:
+    found = [part.proto for part in app.get("bidi_component") if part.proto.component_name.endswith("live_status")]
+    return json.loads(found[0].json)["tiles"] if found else []
+
+
 def run_until(app: AppTest, condition: Callable[[AppTest], bool], seconds: float = 60.0) -> AppTest:
     """AppTest knows no timers: run the page again until something is there."""
     end = time.monotonic() + seconds
@@ -64,10 +70,10 @@ def test_every_target_and_sampler_renders_and_runs(target: str, sampler: str, vi
     run_until(app, finished)
     app.run()
     assert not app.exception, app.exception[0].message
-    labels = {metric.label for metric in app.metric}
+    labels = {tile["label"] for tile in tiles(app)}
     assert {"Acceptance", "ESS, bulk", "ESS / gradient"} <= labels
     assert ("R-hat" in labels) == (view == "full")
-    assert len(app.get("bidi_component")) >= (4 if view == "full" else 2)
+    assert len(app.get("bidi_component")) >= (5 if view == "full" else 3)
     job = app.session_state["session"].job
     assert job.spec.target == target
     assert job.spec.sampler == sampler

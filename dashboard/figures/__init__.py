@@ -4,6 +4,8 @@ Nothing here knows of pages, threads or samplers' insides; x is (chains, draws) 
 """
 
 from dashboard.figures.chains import (
+    MOST_POINTS,
+    MOST_POINTS_LIVE,
     autocorrelation,
     autocorrelation_function,
     ranks,
@@ -16,6 +18,7 @@ from dashboard.figures.efficiency import ess_bars
 from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, plain
 
 __all__ = [
-    "CAPTIONS", "SAMPLER_COLOURS", "Chart", "autocorrelation", "autocorrelation_function", "density", "energy",
-    "ess_bars", "mass", "plain", "ranks", "running_acceptance", "running_mean", "scatter", "trace",
+    "CAPTIONS", "MOST_POINTS", "MOST_POINTS_LIVE", "SAMPLER_COLOURS", "Chart", "autocorrelation",
+    "autocorrelation_function", "density", "energy", "ess_bars", "mass", "plain", "ranks", "running_acceptance",
+    "running_mean", "scatter", "trace",
 ]  # fmt: skip

@@ -17,7 +17,8 @@ from dashboard.figures.look import Chart, count, digits, floats, plain, symbol
 from mahmc.targets import Truth
 
 MOST_CHAINS = 16  # drawn; more cannot be told apart
-MOST_POINTS = 14_400  # of all chains together: 8 bytes each, in base64
+MOST_POINTS = 14_400  # of all chains together: 8 bytes each
+MOST_POINTS_LIVE = 2_400  # while chains run: drawing them takes the browser time, often on the chains' own cores
 MOST_POINTS_OF_ONE = 2_000
 CHECKPOINTS = 100
 MOST_CORRELATED = 131_072  # draws of a chain; the last ones
@@ -28,11 +29,11 @@ RANK_BINS = 20
 # ------------------------------------------------------------------------------------------------------- trace
 
 
-def trace(x: np.ndarray, name: str, sampler: str, warmup: np.ndarray | None = None) -> Chart:
+def trace(x: np.ndarray, name: str, sampler: str, warmup: np.ndarray | None = None, points: int = MOST_POINTS) -> Chart:
     """Every chain's value, draw by draw, the warm-up shaded and numbered up to zero.
 
     Look for chains over the same range. A chain that drifts has not arrived; one that is flat was rejected all along.
-    Long chains are drawn by fewer points that keep their peaks, and of many chains 16 are drawn.
+    Long chains are drawn by fewer points that keep their peaks, `points` in all, and of many chains 16 are drawn.
     """
     figure = look.new_figure("draw", symbol(name))
     seen = x.shape[1]
@@ -40,7 +41,7 @@ def trace(x: np.ndarray, name: str, sampler: str, warmup: np.ndarray | None = No
     if len(x) == 0 or seen + warm == 0:
         return look.empty("trace", figure)
     picked = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_CHAINS)).round().astype(int))
-    most = min(MOST_POINTS_OF_ONE, MOST_POINTS // len(picked))
+    most = min(MOST_POINTS_OF_ONE, points // len(picked))
     drawn = []
     for chain, shade in zip(picked, look.shades(look.SAMPLER_COLOURS[sampler], len(picked)), strict=True):
         y = floats(x[chain]) if warmup is None else np.concatenate([floats(warmup[chain]), floats(x[chain])])

@@ -52,7 +52,7 @@ def status(page: Page, words: str) -> Locator:
 
 def drawn(page: Page) -> int:
     """Draws done, as the status line has it."""
-    return int(page.locator("[data-testid=stProgress]").inner_text().split(" of ")[0].split()[-1].replace(",", ""))
+    return int(page.locator(".live-status-text").inner_text().split(" of ")[0].split()[-1].replace(",", ""))
 
 
 @pytest.mark.parametrize("target", ["mdc", "blr", "gmm"])
@@ -85,7 +85,7 @@ def test_updates_keep_the_node_and_the_zoom_then_stop_continue_reset(page: Page,
     zoomed = chart.evaluate("node => (node.querySelector('.js-plotly-plot') || node).layout.yaxis.range.slice()")
     before = drawn(page)
     page.wait_for_function(
-        "before => { const t = document.querySelector('[data-testid=stProgress]').innerText;"
+        "before => { const t = document.querySelector('.live-status-text').innerText;"
         " return Number(t.split(' of ')[0].split(' ').pop().replace(/,/g, '')) > before + 200 }",
         arg=before, timeout=WAIT,
     )  # fmt: skip
@@ -99,7 +99,7 @@ def test_updates_keep_the_node_and_the_zoom_then_stop_continue_reset(page: Page,
     sidebar(page).get_by_role("button", name="Continue").click()
     expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
     page.wait_for_function(
-        "before => { const t = document.querySelector('[data-testid=stProgress]').innerText;"
+        "before => { const t = document.querySelector('.live-status-text').innerText;"
         " return Number(t.split(' of ')[0].split(' ').pop().replace(/,/g, '')) > before }",
         arg=stopped, timeout=WAIT,
     )  # fmt: skip

@@ -190,6 +190,7 @@ def test_colours_follow_the_theme_without_reload(app: Page) -> None:
     target.evaluate("node => { node.dataset.mark = 'x'; }")
     light = target.evaluate(TEXT_COLOUR)
     app.emulate_media(color_scheme="dark")
+    target.scroll_into_view_if_needed()  # out of sight it is not drawn
     wait_for(target, f"node => ({TEXT_COLOUR})(node) !== '{light}'")
     assert brightness(target.evaluate(TEXT_COLOUR)) > 0.5 > brightness(light)
     expect(target).to_have_attribute("data-mark", "x")

@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard.live_chart import live_chart
+from dashboard.live_chart import LiveChart
 
 
 def figure(update: int, *, traces: int, points: int) -> go.Figure:
@@ -21,11 +21,11 @@ def changing() -> None:
     """Two charts with new data several times a second."""
     update = st.session_state["update"] = st.session_state.get("update", 0) + 1
     st.text(f"update {update}")
-    live_chart(figure(update, traces=16, points=2000), key="large", alt="Sixteen chains")
-    live_chart(figure(update, traces=2, points=50), key="small", height=200, alt="Two chains")
+    LiveChart.of(figure(update, traces=16, points=2000), alt="Sixteen chains").show("large")
+    LiveChart.of(figure(update, traces=2, points=50), height=200, alt="Two chains").show("small")
 
 
 st.title("Live chart")
 if st.checkbox("Show", value=True):
     changing()
-live_chart(figure(0, traces=1, points=20), key="still", height=200, alt="One chain")
+LiveChart.of(figure(0, traces=1, points=20), height=200, alt="One chain").show("still")

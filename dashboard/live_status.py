@@ -1,0 +1,41 @@
+"""How far a run is, and a row of figures, which change several times a second: one component for all of it.
+
+Ten st.metric took the browser as long to refresh as all charts together, and st.progress slides, which keeps the
+browser drawing between updates: time that chains on the same machine could use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+_HERE = Path(__file__)
+
+
+class Tile(NamedTuple):
+    label: str
+    value: str
+    help: str
+    simple: bool = False  # whether the simple view has it
+    beside: str = ""  # what it is to be compared with
+
+
+_mount = st.components.v2.component(
+    "mahmc_live_status",
+    html="""<p class="live-status-text" role="status"></p>
+            <progress class="live-status-bar" max="1" aria-label="Progress of the run"></progress>
+            <div class="live-tiles"></div>
+            <p class="live-tiles-help" role="status"></p>""",
+    css=_HERE.with_suffix(".css").read_text(encoding="utf-8"),
+    js=_HERE.with_suffix(".js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+def live_status(text: str, share: float | None, tiles: Iterable[Tile], key: str) -> None:
+    """Show a line of text, a bar filled to `share` and the tiles; with the same `key` again, update them."""
+    shown = [{"label": t.label, "value": t.value, "beside": t.beside, "help": t.help} for t in tiles]
+    _mount(key=key, data={"text": text, "share": share, "tiles": shown})
