@@ -509,3 +509,21 @@ def test_sixteen_million_draws_take_a_moment():
             job()
             seconds.append(time.process_time() - begin)
         assert min(seconds) < 0.9, kind
+
+
+def test_whole_numbers_are_counted_as_a_histogram_counts_them() -> None:
+    x = np.random.default_rng(2).integers(-3, 12, (4, 5000)).astype(np.int16)
+    bins, shares = batches.Bins(-0.5, 7.5, 8), batches.shares
+    assert np.array_equal(shares(x, bins).counts, shares(x.astype(float), bins).counts)
+    assert shares(x, bins).outside > 0
+
+
+def test_a_live_trace_has_fewer_points_and_still_shows_peaks() -> None:
+    x = np.random.default_rng(3).standard_normal((16, 20_000))
+    live, whole = (
+        figures.trace(x, "u", "hmc", points=n).figure for n in (figures.MOST_POINTS_LIVE, figures.MOST_POINTS)
+    )
+    for few, many, chain in zip(live.data, whole.data, x, strict=True):
+        assert len(few.y) == figures.MOST_POINTS_LIVE // 16 < len(many.y)
+        assert few.y.min() < 0.9 * chain.min()
+        assert few.y.max() > 0.9 * chain.max()

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dashboard import saving
-from dashboard.estimates import Estimator, estimates
+from dashboard.estimates import MOST_LIVE, Estimator, estimates
 from dashboard.jobs import MOST_AT_ONCE, Job, Status
 from dashboard.warnings import warnings
 from mahmc import Run, RunSpec
@@ -97,7 +97,9 @@ def test_more_jobs_than_places_wait_their_turn() -> None:
 def test_estimates_are_arvizs_and_seldom_while_a_run_is_under_way() -> None:
     job = Job(RunSpec.of("mdc", "mahmc", **SMALL)).start().wait(60)
     assert job.run is not None
-    found = Estimator(job)("u")
+    short = Estimator(job)
+    until(lambda: short("u") is not None)  # in the background: ArviZ may have to be imported first
+    found = short("u")
     assert found is not None
     assert found.ess_bulk == pytest.approx(float(arviz().ess(job.run.draws["u"])))
     assert found.rhat == pytest.approx(float(arviz().rhat(job.run.draws["u"])))
@@ -106,11 +108,22 @@ def test_estimates_are_arvizs_and_seldom_while_a_run_is_under_way() -> None:
     until(lambda: estimator("u") is not None)
     first = estimator("u")
     assert estimator("u") is first  # at once: too early for another
+    until(lambda: long.drawn > 2 * MOST_LIVE)
     long.stop()
     long.wait(10)
+    until(lambda: estimator("u") is not first and not estimator.behind("u"))
     again = estimator("u")
     assert again is not None
-    assert again.draws == long.drawn
+    assert again.draws == again.used == long.drawn
+    assert not again.rough
+
+
+def test_rough_estimates_are_scaled_up_from_the_last_draws() -> None:
+    x = np.random.default_rng(1).standard_normal((4, 8000))
+    rough, whole = estimates(x[:, -2000:], 8000), estimates(x)
+    assert (rough.draws, rough.used, rough.rough, whole.rough) == (8000, 2000, True, False)
+    assert rough.ess_bulk == pytest.approx(4 * float(arviz().ess(x[:, -2000:])))
+    assert rough.ess_bulk == pytest.approx(whole.ess_bulk, rel=0.1)
 
 
 def test_warnings_say_what_is_wrong_and_what_to_do() -> None:

@@ -192,3 +192,15 @@ def test_netcdf_opens_in_arviz(tmp_path: Path) -> None:
     assert posterior["w"].shape == (3, 30, 20)
     assert RunSpec.from_json(posterior.attrs["spec"]) == run.spec
     assert np.array_equal(opened["sample_stats"]["energy"].values, run.draws["energy"])
+
+
+def test_acceptances_read_in_the_midst_of_a_chunk_are_rates() -> None:
+    """Gibbs updates are accepted always, so their rate is 1 at any moment: accepted and made belong together."""
+    run = mahmc.Run(RunSpec.of("mdc", "mahmc", chains=16, draws=40_000, warmup=100, keep=("u",)))
+    worker = threading.Thread(target=run.advance_all)
+    worker.start()
+    seen = []
+    while worker.is_alive():
+        seen.append(run.acceptances["inner"].rate)
+    assert len(seen) > 10
+    assert set(seen) <= {None, 1.0}
