@@ -518,12 +518,11 @@ def test_whole_numbers_are_counted_as_a_histogram_counts_them() -> None:
     assert shares(x, bins).outside > 0
 
 
-def test_a_live_trace_has_fewer_points_and_still_shows_peaks() -> None:
+def test_a_live_trace_has_fewer_points_and_keeps_the_extremes() -> None:
     x = np.random.default_rng(3).standard_normal((16, 20_000))
     live, whole = (
         figures.trace(x, "u", "hmc", points=n).figure for n in (figures.MOST_POINTS_LIVE, figures.MOST_POINTS)
     )
     for few, many, chain in zip(live.data, whole.data, x, strict=True):
         assert len(few.y) == figures.MOST_POINTS_LIVE // 16 < len(many.y)
-        assert few.y.min() < 0.9 * chain.min()
-        assert few.y.max() > 0.9 * chain.max()
+        assert (few.y.min(), few.y.max()) == (np.float32(chain.min()), np.float32(chain.max()))

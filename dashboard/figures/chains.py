@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from scipy import fft
-from tsdownsample import MinMaxLTTBDownsampler
+from tsdownsample import MinMaxDownsampler
 
 from dashboard.figures import look
 from dashboard.figures.batches import REACH, running_means
@@ -62,7 +62,7 @@ def _add_chain(
     """Draw one chain and return what was drawn."""
     places: dict[str, Any] = {"x0": first, "dx": 1}
     if y.size > most:
-        kept = MinMaxLTTBDownsampler().downsample(y, n_out=most).astype(int)
+        kept = MinMaxDownsampler().downsample(y, n_out=most - most % 2).astype(int)
         places, y = {"x": floats(kept + first)}, y[kept]
     figure.add_scatter(
         **places, y=y, name=label, mode="lines" if y.size > 50 else "lines+markers", line={"width": 1, "color": colour},
