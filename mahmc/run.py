@@ -22,6 +22,8 @@ from mahmc.streams import source
 from mahmc.targets import Target, elements
 
 CHUNK_SECONDS = 0.2  # a stop does not wait for its end; longer chunks have blocks wait less for each other
+SHORTEST_CHUNK = 0.015  # seconds: handing out work costs half a millisecond
+MOMENTS = 50  # in the history of a short run, if chunks do not become too short
 MEMORY_SHARE = 0.5  # of what is free; diagnostics need room as well
 
 
@@ -157,7 +159,9 @@ class Run:
         self._tally = self._tallied()
         self.history.append(Moment(self.done, self._chain_iterations(), self._total_counts().sum(axis=0)))
         if not self._stop[0]:
-            self._chunk = max(1, min(int(self._chunk * seconds / max(took, 1e-6)), 8 * self._chunk))
+            each = max(took / self._chunk, 1e-9)  # seconds an iteration
+            wanted = min(seconds, max(SHORTEST_CHUNK, self.spec.slots * self.spec.thin * each / MOMENTS))
+            self._chunk = max(1, min(int(wanted / each), 8 * self._chunk))
 
     def stop(self) -> None:
         """Stop now, from any thread: kernels leave off at the next segment and undo what was half done."""

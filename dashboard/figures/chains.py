@@ -62,7 +62,8 @@ def _add_chain(
     """Draw one chain and return what was drawn."""
     places: dict[str, Any] = {"x0": first, "dx": 1}
     if y.size > most:
-        kept = MinMaxDownsampler().downsample(y, n_out=most - most % 2).astype(int)
+        peaks = MinMaxDownsampler().downsample(y, n_out=most // 2 * 2 - 2).astype(int)
+        kept = np.unique([0, *peaks, y.size - 1])
         places, y = {"x": floats(kept + first)}, y[kept]
     figure.add_scatter(
         **places, y=y, name=label, mode="lines" if y.size > 50 else "lines+markers", line={"width": 1, "color": colour},
