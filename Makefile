@@ -39,7 +39,7 @@ setup: $(VENV)/dev.stamp
 
 run: $(VENV)/run.stamp
 	$(BIN)/mahmc compile
-	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
+	$(BIN)/python -m dashboard --server.port $(PORT)
 
 # A browser for the browser tests: one that is there, else Playwright's own, else (as root) Debian's.
 browser: setup

@@ -51,11 +51,12 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     port = _free_port()
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.headless", "true"],
+        [sys.executable, "-m", "dashboard", "--server.port", str(port)],
         cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         _wait(port)
+        print(feel(port), "\n")
         print("| run | view | bare, leapfrogs/s | live, browser elsewhere | browser here | updates/s | kB, at most |")
         print("|---|---|---|---|---|---|---|")
         for name, spec in SPECS.items():
@@ -71,6 +72,40 @@ def main() -> None:
     finally:
         server.kill()
         server.wait()
+
+
+def feel(port: int) -> str:
+    """How long a person waits: for a page of a server just started, for the next, and from Run to the first point."""
+    address = f"http://localhost:{port}/explore?{RunSpec.of('mdc', 'mahmc', draws=200_000).to_query()}"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
+        paints, ready, points = [], [], []
+        for _ in range(3):
+            page = browser.new_page(viewport={"width": 1400, "height": 1000})
+            begin = time.monotonic()
+            page.goto(address)
+            page.get_by_role("heading", name="Explore").wait_for(timeout=60_000)
+            paints.append(time.monotonic() - begin)
+            run = page.get_by_test_id("stSidebarUserContent").get_by_role("button", name="Run")
+            run.wait_for(timeout=60_000)
+            ready.append(time.monotonic() - begin)
+            page.wait_for_timeout(1000 * SETTLE)
+            begin = time.monotonic()
+            run.click()
+            page.locator(".live-chart").first.locator(".scatterlayer .trace path").first.wait_for(timeout=60_000)
+            points.append(time.monotonic() - begin)
+            page.close()
+        browser.close()
+    first, *later = paints
+    return (
+        f"First paint {first:.1f} s on a server just started, {min(later):.1f} to {max(later):.1f} s later on; "
+        f"all controls after {ready[0]:.1f}, then {min(ready[1:]):.1f} to {max(ready[1:]):.1f} s; "
+        f"from Run to the first live point {min(points):.1f} to {max(points):.1f} s."
+    )
+
+
+def _chromium() -> str:
+    return os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 
 def bare(spec: RunSpec) -> float:
@@ -113,9 +148,7 @@ print(job.run.progress.leapfrogs_per_second)
 def live(spec: RunSpec, view: str, port: int) -> tuple[float, float, float]:
     """Leapfrogs a second under the page, updates a second, and the largest update in bytes."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=FLAGS
-        )
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         sizes: list[int] = []
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))

@@ -22,6 +22,7 @@ from mahmc.targets import FAMILIES
 
 VIEWS = ("simple", "full")
 DRAWS = 20_000  # a dashboard's default: seconds on any target
+TABLE_COLUMN = 72  # pixels: three columns fit the sidebar
 _TABLE = ("weights", "means", "sds")
 
 
@@ -281,7 +282,8 @@ def _mixture_table(choices: Choices, place: dict[str, Any]) -> None:
     if base_key not in st.session_state:
         columns = {name: list(place.get(name, parameters[name].default)) for name in _TABLE}
         st.session_state[base_key] = pd.DataFrame(columns)
-    config = {name: st.column_config.NumberColumn(parameters[name].title, help=parameters[name].help, required=True)
+    config = {name: st.column_config.NumberColumn(parameters[name].title, help=parameters[name].help, required=True,
+                                                   width=TABLE_COLUMN)
               for name in _TABLE}  # fmt: skip
     table = st.data_editor(
         st.session_state[base_key], num_rows="dynamic", hide_index=True, column_config=config,

@@ -37,14 +37,16 @@ class Estimates:
         return self.used < self.draws
 
 
-def preload() -> None:
+def preload() -> threading.Thread:
     """Import what the first estimate needs, in the background: ArviZ and SciPy's statistics take seconds."""
 
     def work() -> None:
         diagnostics.arviz()
         import scipy.stats  # noqa: F401
 
-    threading.Thread(target=work, name="preload", daemon=True).start()
+    worker = threading.Thread(target=work, name="preload", daemon=True)
+    worker.start()
+    return worker
 
 
 class Estimator:

@@ -20,8 +20,10 @@ from dashboard.live_status import Tile, live_status
 from dashboard.session import Session
 from dashboard.warnings import warnings
 from mahmc import Run, RunSpec, diagnostics
+from mahmc.targets import Target
 
 UPDATE_SECONDS = 0.4
+FIRST_SECONDS = 0.25  # that the page waits for the first draws, rather than for the next update
 ROUGH = " While chains run it is scaled up from the last {:,} draws of each; at the end it is of all."
 FADED = 0.3  # of what belongs to former settings
 LIVE_PARTS = ("status", "remarks", "quantity", "charts")
@@ -101,8 +103,14 @@ def _busy(tab: Session) -> bool:
 def _live(tab: Session, spec: RunSpec | None, was_busy: bool) -> None:
     """Containers come first and always, whatever is in them: a chart keeps its node only if its place stays."""
     status, remarks, quantity, pictures = (st.container(key=f"live.{part}") for part in LIVE_PARTS)
-    job, (shown, faded) = tab.job, tab.shown()
+    job = tab.job
+    if job is not None and job.alive:
+        job.wait_for_first(FIRST_SECONDS)
+    shown, faded = tab.shown()
     found = None
+    if job is None and spec is not None:
+        with pictures:
+            _outlook(spec)
     if shown is not None and shown.run is not None:
         with quantity:
             name = _choose_quantity(shown.run)
@@ -229,6 +237,29 @@ def _picture(title: str, make: Callable[[], Chart], faded: bool) -> LiveChart:
     if faded:
         chart.figure.update_traces(opacity=FADED)
     return LiveChart.of(chart.figure, alt=chart.alt, title=title, caption=chart.caption)
+
+
+def _outlook(spec: RunSpec) -> None:
+    """Before the first run: what there is to find. It also has the browser load what the live charts need."""
+    target = _target(spec)
+    name = target.paper_quantity
+    truth = target.truth(name)
+    nothing = np.empty((0, 0))
+    charts = {"trace": ("Trace by chain", figures.trace(nothing, name, spec.sampler)),
+              "density": ("Distribution against the truth", figures.density([], truth, name))}  # fmt: skip
+    for column, (key, (title, chart)) in zip(st.columns(2), charts.items(), strict=True):
+        with column:
+            LiveChart.of(chart.figure, alt=chart.alt, title=title, caption=chart.caption).show(f"chart.{key}")
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _built(target: str, settings: str) -> Target:
+    return RunSpec.from_json(settings).build_target()
+
+
+def _target(spec: RunSpec) -> Target:
+    """The spec's target, built once for all that look at it before a run."""
+    return _built(spec.target, spec.with_(draws=1, warmup=0, seed=0).to_json())
 
 
 def _makers(tab: Session, run: Run, name: str, alive: bool) -> Iterator[tuple[str, str, Callable[[], Chart]]]:

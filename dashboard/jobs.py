@@ -42,6 +42,7 @@ class Job:
         self.status = Status.WAITING
         self.started_at = time.monotonic()
         self._stop = threading.Event()
+        self._begun = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -78,6 +79,10 @@ class Job:
             self._thread.join(seconds)
         return self
 
+    def wait_for_first(self, seconds: float) -> None:
+        """Until there are draws, or none will come; at most so long."""
+        self._begun.wait(seconds)
+
     def _work(self) -> None:
         while not _places.acquire(timeout=0.1):
             if self._stop.is_set():
@@ -93,6 +98,7 @@ class Job:
             log.exception("job %d failed: %s", self.number, self.spec)
             self._fail("Something went wrong inside the run; the server's log has the details. Please report it.")
         finally:
+            self._begun.set()
             _places.release()
 
     def _advance(self) -> None:
@@ -104,6 +110,7 @@ class Job:
         chunks = iter(self.run)  # from here on a stop reaches the kernels; one that came before is seen below
         while not self._stop.is_set() and next(chunks, None):
             self.status = Status.RUNNING
+            self._begun.set()
         self.status = Status.FINISHED if self.run.finished else Status.STOPPED
 
     def _fail(self, problem: str) -> None:

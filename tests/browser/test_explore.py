@@ -107,6 +107,26 @@ def test_updates_keep_the_node_and_the_zoom_then_stop_continue_reset(page: Page,
     expect(status(page, "Choose a target and a sampler")).to_be_visible(timeout=WAIT)
 
 
+def test_a_component_is_edited_in_the_table(page: Page, link: Callable[..., str]) -> None:
+    """A mean typed into the mixture's table is in the link, and in the run."""
+    page.set_viewport_size({"width": 1400, "height": 1200})
+    open_page(page, link(target="gmm", sampler="mahmc", view="full", **SMALL))
+    page.get_by_text("Target's own parameters").click()
+    cells = page.get_by_test_id("stDataFrame").locator("canvas").first
+    cells.scroll_into_view_if_needed(timeout=WAIT)
+    editor = page.locator("#portal input")
+    while not editor.is_visible():  # the grid is drawn when it likes: click until it answers
+        box = cells.bounding_box()
+        assert box is not None
+        page.mouse.dblclick(box["x"] + 0.5 * box["width"], box["y"] + 52)  # second column, first row
+        page.wait_for_timeout(500)
+    editor.fill("-3.5")
+    editor.press("Enter")
+    page.wait_for_function("() => /means=-3.5%2C0/.test(location.search)", timeout=WAIT)
+    press_run(page)
+    expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
+
+
 def test_restart_on_slider(page: Page, link: Callable[..., str]) -> None:
     open_page(page, link(**LONG, follow=1))
     press_run(page)
