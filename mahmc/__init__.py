@@ -23,10 +23,12 @@ Notation, used everywhere; the paper's symbol is the name:
 | delta_E | ΔE    | change of U by updates of q^O inside a trajectory |
 | D       | D     | the sequence of leapfrogs and updates of q^O in a trajectory |
 
-Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run.
+Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
+compare.
 """
 
 from mahmc import targets
+from mahmc.compare import Comparison, compare
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Progress, Run, sample
 from mahmc.samplers import SAMPLERS
@@ -35,5 +37,6 @@ from mahmc.targets import Target
 from mahmc.version import __version__
 
 __all__ = [
-    "SAMPLERS", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target", "__version__", "sample", "targets",
+    "SAMPLERS", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target", "__version__",
+    "compare", "sample", "targets",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command line: `mahmc sample`, `mahmc list`, `mahmc compile`. Its options are generated from the registries.
+"""The command line: `mahmc sample`, `mahmc table`, `mahmc list`, `mahmc compile`. Its options are generated from the registries.
 
 Exit codes: 0 done; 2 something given cannot be used (the message says what to do); 130 stopped by Ctrl-C, with what
 was drawn until then kept.
@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.parameters import InvalidInput, Parameter
+from mahmc import tables
+from mahmc.compare import COSTS, FULL, REPLICATES, Comparison
+from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.run import Run
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import RUN_PARAMETERS, STARTS, RunSpec
@@ -58,6 +60,15 @@ def _parser() -> argparse.ArgumentParser:
     sample._negative_number_matcher = re.compile(r"^-[\d.]")  # so that --means -1,1 is a value, not an option
     sample.set_defaults(command=_sample)
     commands.add_parser("list", help="targets, samplers, parameters and their ranges").set_defaults(command=_list)
+    table = commands.add_parser("table", help="the paper's Table 1, with intervals", description=_table1.__doc__)
+    table.add_argument("--targets", metavar="A,B", default="mdc,blr", help="on which targets (default: mdc,blr)")
+    table.add_argument("--format", choices=tables.FORMATS, default="text", help="how it is printed (default: text)")
+    table.add_argument("--cost", choices=tuple(COSTS), default="leapfrogs", help="what ESS is divided by")
+    table.add_argument("--full", action="store_true", help="at the paper's size; the default takes under a minute")
+    table.add_argument("--gradients", metavar="INT", type=int, help="leapfrogs of a replicate, all chains together")
+    table.add_argument("--replicates", metavar="INT", type=int, default=REPLICATES, help=f"default: {REPLICATES}")
+    table.add_argument("--seed", metavar="INT", type=int, default=0, help="default: 0")
+    table.set_defaults(command=_table1)
     compile_ = commands.add_parser("compile", help="compile every sampler for every target, and keep the result")
     compile_.set_defaults(command=_compile)
     return parser
@@ -173,6 +184,42 @@ def _table(rows: list[tuple[str, ...]]) -> str:
     lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
              for row in rows]  # fmt: skip
     return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def _table1(options: argparse.Namespace) -> int:
+    """Compare the five samplers at equal leapfrogs and print ESS per leapfrog beside the paper's, with intervals."""
+    from tqdm import tqdm
+
+    names = [choose(name.strip(), FAMILIES, "target") for name in options.targets.split(",")]
+    comparisons = [
+        Comparison(name, gradients=_budget(options, name), replicates=options.replicates, seed=options.seed)
+        for name in names
+    ]
+    stopped = False
+    for comparison in comparisons:
+        with tqdm(total=comparison.total, desc=comparison.target.name, unit=" runs", disable=None, leave=False) as bar:
+            try:
+                for step in comparison:
+                    bar.update()
+                    bar.set_postfix_str(step.label)
+            except KeyboardInterrupt:
+                comparison.stop()
+                stopped = True
+                break
+    print(tables.table(comparisons, options.format, cost=options.cost))
+    if options.format == "text":
+        for comparison in comparisons:
+            lines = [tables.headline(comparison, "mahmc", other, cost=options.cost) for other in tables.AGAINST
+                     if {"mahmc", other} <= comparison.done.keys()]  # fmt: skip
+            print(f"\n{comparison.target.name}: ESS of {comparison.target.paper_quantity} per {options.cost}, "
+                  f"{comparison.budget:,} leapfrogs a replicate.", *lines)  # fmt: skip
+    if stopped:
+        print("mahmc: stopped; the table has what was done until then.", file=sys.stderr)
+    return STOPPED if stopped else 0
+
+
+def _budget(options: argparse.Namespace, target: str) -> int | None:
+    return FULL[target] // options.replicates if options.full else options.gradients
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -23,7 +23,8 @@ ORDER = [
     {"spec"},
     {"diagnostics"},
     {"run"},
-    {"checks"},
+    {"checks", "compare"},
+    {"tables"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
