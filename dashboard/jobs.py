@@ -12,7 +12,8 @@ import time
 from enum import StrEnum
 from itertools import count
 
-from mahmc import InvalidInput, Run, RunSpec
+from mahmc import Comparison, InvalidInput, Run, RunSpec
+from mahmc.compare import Step
 from mahmc.targets import Target
 
 MOST_AT_ONCE = 4
@@ -116,3 +117,53 @@ class Job:
     def _fail(self, problem: str) -> None:
         self.problem = problem
         self.status = Status.FAILED
+
+
+class Comparing:
+    """A comparison in the background: a thread that advances it replicate by replicate."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.number = next(_numbers)
+        self.comparison = comparison
+        self.step: Step | None = None
+        self.problem = ""
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+
+    @property
+    def alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> Comparing:
+        """Start, or go on."""
+        if not self.alive:
+            self._stopped = False
+            self._thread = threading.Thread(target=self._work, name=f"comparing-{self.number}", daemon=True)
+            self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Ask it to stop; replicates that are done stay."""
+        self._stopped = True
+        self.comparison.stop()
+
+    def wait(self, seconds: float | None = None) -> Comparing:
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self
+
+    def _work(self) -> None:
+        while not _places.acquire(timeout=0.1):
+            if self._stopped:
+                return
+        try:
+            for step in self.comparison:
+                self.step = step
+                if self._stopped:
+                    break
+        except Exception as error:
+            log.exception("comparison %d failed", self.number)
+            known = isinstance(error, InvalidInput)
+            self.problem = str(error) if known else "Something went wrong inside it; the server's log has the details."
+        finally:
+            _places.release()

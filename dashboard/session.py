@@ -10,8 +10,8 @@ import streamlit as st
 from dashboard.controls import Choices, read_link
 from dashboard.estimates import Estimator, preload
 from dashboard.gallery import Gallery
-from dashboard.jobs import Job, Status
-from mahmc import InvalidInput, RunSpec
+from dashboard.jobs import Comparing, Job, Status
+from mahmc import Comparison, InvalidInput, RunSpec
 from mahmc.targets import Target
 
 MOST_PINS = 4
@@ -34,6 +34,7 @@ class Session:
     estimator: Estimator | None = None
     pins: list[Pin] = field(default_factory=list)
     gallery: Gallery = field(default_factory=Gallery)
+    comparing: Comparing | None = None
 
     def start(self, spec: RunSpec, target: Target | None = None) -> None:
         """Start a run of this spec, unless it is the one under way; whatever ran before is stopped."""
@@ -48,6 +49,13 @@ class Session:
         self.job, self.estimator = job, Estimator(job)
         jobs = _jobs_of_this_tab()
         jobs[:] = [*(other for other in jobs if other.alive), job]  # the others' draws are not kept in memory by this
+
+    def compare(self, comparison: Comparison) -> None:
+        """Start this comparison; whatever was compared before is stopped."""
+        if self.comparing is not None:
+            self.comparing.stop()
+        self.comparing = Comparing(comparison).start()
+        _jobs_of_this_tab().append(self.comparing)
 
     def open(self, spec: RunSpec) -> None:
         """Put this spec into the controls, and run it."""
@@ -98,14 +106,14 @@ class Session:
         return self.job is not None and self.job.spec != spec
 
 
-def _cancel(jobs: list[Job]) -> None:
+def _cancel(jobs: list[Job | Comparing]) -> None:
     """The tab was closed: stop what it ran. Flags only, as this is called on the server's loop."""
     for job in jobs:
         job.stop()
 
 
 @st.cache_resource(scope="session", on_release=_cancel, show_spinner=False)
-def _jobs_of_this_tab() -> list[Job]:
+def _jobs_of_this_tab() -> list[Job | Comparing]:
     return []
 
 
@@ -133,12 +141,12 @@ def _preloaded() -> bool:
     return True
 
 
-def current() -> Session:
-    """The session of this tab; made from the link it was opened with."""
+def current(link: bool = True) -> Session:
+    """The session of this tab; made from the link it was opened with, if that is of the page that shows runs."""
     _claim_pages()
     _preloaded()
     if "session" not in st.session_state:
-        choices, problem = read_link(st.query_params.to_dict())
+        choices, problem = read_link(st.query_params.to_dict() if link else {})
         st.session_state.session = Session(choices, problem)
     return st.session_state.session
 

@@ -1,4 +1,4 @@
-"""The command line: `mahmc sample`, `mahmc table`, `mahmc list`, `mahmc compile`. Its options are generated from the registries.
+"""The command line: `mahmc sample`, `mahmc table`, `mahmc list`, `mahmc compile`; options come from the registries.
 
 Exit codes: 0 done; 2 something given cannot be used (the message says what to do); 130 stopped by Ctrl-C, with what
 was drawn until then kept.

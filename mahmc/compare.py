@@ -222,12 +222,13 @@ class Comparison:
     def _values(self, entry: Entry, quantity: str | None, cost: str) -> np.ndarray:
         """ESS / cost of each replicate. That of a quantity is NaN if in any replicate no chain moved."""
         name = quantity or self.quantities[0]
-        table = {key: np.array(values) for key, values in entry.ess.items()}
+        n = entry.replicates  # counted last: another thread may be in the midst of adding one more
+        table = {key: np.array(values[:n]) for key, values in list(entry.ess.items())}
         if name == WORST:
             means = {key: values.mean() for key, values in table.items()}
             undefined = [key for key, mean in means.items() if math.isnan(mean)]
             name = undefined[0] if undefined else min(means, key=lambda key: means[key])
-        return table[name] / np.array(entry.cost[choose(cost, COSTS, "cost")])
+        return table[name] / np.array(entry.cost[choose(cost, COSTS, "cost")][:n])
 
 
 def compare(
@@ -269,6 +270,16 @@ def quantities(run: Run) -> dict[str, np.ndarray]:
     makers: dict[str, Callable[[Run], dict[str, np.ndarray]]] = {"mdc": _of_mdc, "blr": _of_blr, "gmm": _of_gmm}
     make = makers.get(run.target.name)
     return make(run) if make else {name: run.get(name) for name in run.names}
+
+
+def accuracy(run: Run) -> float:
+    """BLR: share of the points classified right by a vote of the draws, 1 where more than half have x·β ≥ 0."""
+    X, y = run.target.X, run.target.y
+    assert X is not None
+    assert y is not None
+    beta = run.draws["beta"]
+    beta = beta[:, :: max(1, beta.shape[1] // 500)].reshape(-1, X.shape[1])
+    return float((((X @ beta.T >= 0).mean(axis=1) > 0.5) == y).mean())
 
 
 def _of_mdc(run: Run) -> dict[str, np.ndarray]:

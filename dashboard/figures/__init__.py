@@ -14,11 +14,11 @@ from dashboard.figures.chains import (
     trace,
 )
 from dashboard.figures.distributions import density, energy, mass, scatter
-from dashboard.figures.efficiency import ess_bars
+from dashboard.figures.efficiency import ess_bars, means_against_reference
 from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, plain
 
 __all__ = [
     "CAPTIONS", "MOST_POINTS", "MOST_POINTS_LIVE", "SAMPLER_COLOURS", "Chart", "autocorrelation",
-    "autocorrelation_function", "density", "energy", "ess_bars", "mass", "plain", "ranks", "running_acceptance",
-    "running_mean", "scatter", "trace",
+    "autocorrelation_function", "density", "energy", "ess_bars", "mass", "means_against_reference", "plain", "ranks",
+    "running_acceptance", "running_mean", "scatter", "trace",
 ]  # fmt: skip

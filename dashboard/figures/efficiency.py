@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from scipy import special
 
 from dashboard.figures import look
 from dashboard.figures.look import Chart, digits, floats
@@ -64,3 +65,35 @@ def _bar_words(row: Row, published: float | None = None) -> str:
 
 def _number(value: Any) -> float:
     return np.nan if value is None else float(value)
+
+
+def means_against_reference(
+    rows: Mapping[str, tuple[str, np.ndarray, np.ndarray]], replicates: int
+) -> tuple[Chart, str]:
+    """How far each sampler's means lie from the reference, in standard deviations of the quantity, and a verdict.
+
+    `rows` are sampler, distances and their standard errors by label. Look for error bars (1.96 errors) that hold zero,
+    but for one in twenty. The verdict counts all distances at once: Student's t for so few replicates, Bonferroni.
+    """
+    figure = look.new_figure("coefficient β<sub>j</sub>", "distance from the reference (sd)")
+    worst, name = 0.0, ""
+    for i, (label, (sampler, off, error)) in enumerate(rows.items()):
+        at = np.arange(off.size) + (i - (len(rows) - 1) / 2) * 0.14
+        figure.add_scatter(
+            x=floats(at), y=floats(off), name=label, mode="markers",
+            marker={"color": look.SAMPLER_COLOURS[sampler], "size": 5, "symbol": look.GROUP_SYMBOLS[i % 7]},
+            error_y={"array": floats(1.96 * error), "thickness": 1, "width": 0},
+            hovertemplate="β %{x:.0f}: %{y:.3g} sd<extra>" + label + "</extra>",
+        )  # fmt: skip
+        z = np.abs(off) / error
+        if z.max() > worst:
+            worst, name = float(z.max()), f"β[{int(z.argmax())}] by {label}"
+    figure.add_hline(0, line=look.TRUTH_LINE)
+    count = sum(off.size for _, off, _ in rows.values())
+    limit = float(special.stdtrit(max(replicates - 1, 1), 1 - 0.005 / count))
+    agree = "agree with" if worst <= limit else "do not all agree with"
+    verdict = (
+        f"All {count} means {agree} the reference: the largest distance is {digits(worst, 2)} errors ({name}); by "
+        f"chance alone one beyond {digits(limit, 2)} would come up once in a hundred times."
+    )
+    return look.finished("means_against_reference", figure, verdict), verdict

@@ -1,0 +1,296 @@
+"""The parts of the Compare page: what is compared, bars and ratios as they come, and a closer look afterwards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard import figures
+from dashboard.figures import Chart
+from dashboard.live_chart import LiveChart
+from dashboard.live_status import live_status
+from dashboard.session import Session
+from mahmc import Comparison, InvalidInput, tables
+from mahmc.compare import BUDGETS, COSTS, REPLICATES, WORST, Interval, accuracy
+from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.targets import FAMILIES
+
+UPDATE_SECONDS = 0.5
+SECOND = "mahmc, Nᵁ 4"
+TRACE_LEAPFROGS = 20_000  # of one chain, that traces show
+MOST_BUDGET = 10**9
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the controls ask for."""
+
+    target: str
+    samplers: Mapping[str, Mapping[str, Any]]
+    gradients: int
+    replicates: int
+    seed: int
+
+    def comparison(self) -> Comparison:
+        return Comparison(self.target, self.samplers, self.gradients, self.replicates, self.seed)
+
+
+# --------------------------------------------------------------------------------------------------- controls
+
+
+def sidebar(tab: Session) -> tuple[Wish | None, str]:
+    """All controls; the wish they make, or what is wrong with it."""
+    with st.sidebar:
+        target = st.selectbox("Target", list(FAMILIES), key="compare.target", bind="query-params",
+                              format_func=lambda name: FAMILIES[name].title)  # fmt: skip
+        chosen = st.multiselect("Samplers", list(SAMPLERS), list(SAMPLERS), key="compare.samplers", bind="query-params",
+                                format_func=lambda name: SAMPLERS[name].title)  # fmt: skip
+        second = target == "mdc" and st.toggle(
+            "Also MAHMC at Nᵁ = 4, ε = 0.035", key="compare.second", bind="query-params",
+            help="The paper's second figure for MAHMC on MDC, 6.08e-3.",
+        )  # fmt: skip
+        samplers: dict[str, Mapping[str, Any]] = {
+            name: {"sampler": name} | _values(target, name) for name in chosen
+        }  # fmt: skip
+        if second:
+            samplers[SECOND] = dict(tables.SECOND_MDC)
+        gradients = st.number_input(
+            "Leapfrogs of a replicate", 1, MOST_BUDGET, BUDGETS[target], step=BUDGETS[target] // 4,
+            key=f"compare.budget.{target}", bind="query-params",
+            help="All chains together. Every sampler gets exactly as many, so it is rounded to what divides evenly.",
+        )  # fmt: skip
+        replicates = st.number_input("Replicates", 2, 100, REPLICATES, key="compare.replicates", bind="query-params",
+                                     help="Independent repetitions, which the intervals come from.")  # fmt: skip
+        seed = st.number_input("Seed", 0, 2**53 - 1, 0, key="compare.seed", bind="query-params",
+                               help="The same seed and settings give the same table.")  # fmt: skip
+    wish = Wish(target, samplers, int(gradients), int(replicates), int(seed))
+    try:
+        wish.comparison()
+        return wish, ""
+    except InvalidInput as refusal:
+        return None, f"This cannot be compared: {refusal}"
+
+
+def _values(target: str, sampler: str) -> dict[str, Any]:
+    """A sampler's settings, the paper's to begin with."""
+    method = SAMPLERS[sampler]
+    values: dict[str, Any] = {}
+    with st.expander(method.title):
+        for name, best in method.defaults(target).items():
+            parameter = PARAMETERS[name]
+            whole = parameter.kind == "int"
+            values[name] = st.number_input(
+                f"{parameter.symbol} {parameter.title}", value=int(best) if whole else float(best),
+                step=1 if whole else 0.005, format=None if whole else "%g", help=parameter.help,
+                key=f"compare.{target}.{sampler}.{name}", bind="query-params",
+            )  # fmt: skip
+    return values
+
+
+def heading(tab: Session, wish: Wish | None) -> None:
+    """The title, and the one button that matters now."""
+    job = tab.comparing
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.title("Compare", width="content")
+        if job is not None and job.alive:
+            st.button("Stop", icon=":material/stop:", on_click=job.stop, help="Replicates that are done stay")
+        else:
+            st.button("Run", icon=":material/play_arrow:", type="primary", disabled=wish is None,
+                      on_click=_start, args=(tab, wish))  # fmt: skip
+    left, right = st.columns(2)
+    left.selectbox("Cost", list(COSTS), key="compare.cost", bind="query-params", format_func=COSTS.__getitem__,
+                   help="What effective sample size is divided by.")  # fmt: skip
+    names = job.comparison.quantities if job else ()
+    right.selectbox("Quantity", names or ("",), key=f"compare.quantity.{job.number if job else 0}", disabled=not names,
+                    format_func=_quantity_words, help="Whose effective sample size is compared.")  # fmt: skip
+
+
+def _start(tab: Session, wish: Wish) -> None:
+    tab.compare(wish.comparison())
+
+
+def _quantity_words(name: str) -> str:
+    return "the worst of all" if name == WORST else figures.plain(name)
+
+
+def _chosen(tab: Session) -> dict[str, str]:
+    """Quantity and cost, as the comparison takes them."""
+    job = tab.comparing
+    quantity = st.session_state.get(f"compare.quantity.{job.number if job else 0}") or ""
+    about = {"cost": st.session_state.get("compare.cost") or "leapfrogs"}
+    return about | ({"quantity": quantity} if job and quantity in job.comparison.quantities else {})
+
+
+# ------------------------------------------------------------------------------------------------- as it runs
+
+
+def live(tab: Session, wish: Wish | None) -> None:
+    """Progress, bars, ratios in words and the table, refreshed by themselves while replicates come in."""
+    alive = tab.comparing is not None and tab.comparing.alive
+    st.fragment(_live, run_every=UPDATE_SECONDS if alive else None)(tab, wish, alive)
+
+
+def _live(tab: Session, wish: Wish | None, was_alive: bool) -> None:
+    status, words, chart, table = (st.container(key=f"compare.{part}") for part in ("status", "words", "bars", "table"))
+    job, about = tab.comparing, _chosen(tab)
+    with status:
+        if job is None:
+            st.info("All five samplers get the same number of leapfrogs, several times over. Press **Run**.",
+                    icon=":material/play_circle:")  # fmt: skip
+        elif job.problem:
+            st.error(job.problem, icon=":material/error:")
+        else:
+            live_status(_status_line(tab), job.comparison.share, [], "compare.progress")
+    if job is not None and job.comparison.done:
+        found = job.comparison
+        with words:
+            for line in _headlines(found, about):
+                st.markdown(line)
+        with chart:
+            _bars(found, about)
+        with table:
+            _table(found, about)
+    if was_alive and not (job is not None and job.alive):
+        st.rerun()
+
+
+def _status_line(tab: Session) -> str:
+    job = tab.comparing
+    assert job is not None
+    found, step = job.comparison, job.step
+    size = f"{found.budget:,} leapfrogs a replicate"
+    if found.finished:
+        return f"Finished: {found.replicates} replicates of {len(found.entries)} samplers, {size}."
+    if not job.alive:
+        return f"Stopped after {step.done if step else 0} of {found.total} runs; what is done is below."
+    if step is None:
+        return f"Beginning: {found.total} runs, {size}."
+    return f"{step.done} of {found.total} runs, {step.label} last; about {step.seconds_left:.0f} s left."
+
+
+def _headlines(found: Comparison, about: dict[str, str]) -> list[str]:
+    done = found.done
+    pairs = [(label, other) for label in (SECOND, "mahmc") for other in tables.AGAINST if {label, other} <= done.keys()]
+    lines = [tables.headline(found, label, other, **about) for label, other in pairs]
+    return [f"**{lines[0]}**", *lines[1:]] if lines else []
+
+
+def _bars(found: Comparison, about: dict[str, str]) -> None:
+    rows, paper = [], {}
+    for row in tables.rows(found, **about):
+        label, ours = str(row["sampler"]), row["ours"]
+        assert isinstance(ours, Interval)
+        rows.append((label, found.entries[label].spec.sampler, ours.value, ours.low, ours.high))
+        paper[label] = row["paper"] if isinstance(row["paper"], float) else None
+    unit = {"leapfrogs": "leapfrog", "gradients": "gradient", "updates": "gradient or update", "seconds": "second"}
+    chart = figures.ess_bars(rows, paper, f"ESS per {unit[about['cost']]}")
+    height = 90 + 38 * max(len(rows), 3)
+    LiveChart.of(chart.figure, alt=chart.alt, height=height, caption=chart.caption).show("chart.bars")
+    st.caption("Bars are means over replicates, intervals 95 % by the bootstrap over replicates, ratios in pairs.")
+
+
+def _table(found: Comparison, about: dict[str, str]) -> None:
+    frame = pd.DataFrame([{name: _shown(value) for name, value in row.items()} for row in tables.rows(found, **about)])
+    st.dataframe(frame.drop(columns="target"), hide_index=True)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+# ------------------------------------------------------------------------------------------------ a closer look
+
+
+def after(tab: Session) -> None:
+    """When it is at rest: open in Explore, downloads, histograms and traces side by side, and BLR's agreement."""
+    job = tab.comparing
+    if job is None or job.alive or not job.comparison.done:
+        return
+    found, about = job.comparison, _chosen(tab)
+    _buttons(tab, found)
+    _downloads(found, about)
+    if found.target.name == "blr" and not dict(found.entries[next(iter(found.done))].spec.settings).get("prior_only"):
+        _agreement(found)
+    _multiples(found)
+
+
+def _buttons(tab: Session, found: Comparison) -> None:
+    st.subheader("Open in Explore")
+    with st.container(horizontal=True):
+        for label, entry in found.done.items():
+            if st.button(label, key=f"compare.open.{label}", icon=":material/tune:"):
+                tab.open(entry.run.spec.with_(keep=None) if entry.run else entry.spec)
+                st.switch_page("pages/explore.py")
+
+
+def _downloads(found: Comparison, about: dict[str, str]) -> None:
+    kinds = {"CSV": ("csv", "csv"), "Markdown": ("markdown", "md"), "LaTeX": ("latex", "tex")}
+    with st.expander("Share and download", icon=":material/share:"):
+        st.caption("This link brings back these controls; Run then gives the same table.")
+        st.code("?" + urlencode(st.query_params.to_dict()), language=None, wrap_lines=True)
+        with st.container(horizontal=True):
+            for label, (form, ending) in kinds.items():
+                st.download_button(label, tables.table([found], form, **about), f"{found.target.name}.{ending}",
+                                   on_click="ignore", icon=":material/download:")  # fmt: skip
+
+
+def _multiples(found: Comparison) -> None:
+    """One histogram and one trace a sampler, on the same axes."""
+    name = found.target.paper_quantity
+    truth = found.target.truth(name)
+    runs = {label: entry.run for label, entry in found.done.items() if entry.run is not None}
+    st.subheader(f"Histograms of {figures.plain(name)}, first replicate of each")
+    charts = {
+        label: figures.density([(label, run.spec.sampler, run.get(name))], truth, name) for label, run in runs.items()
+    }
+    tallest = max(float(np.nanmax(np.asarray(trace.y))) for chart in charts.values() for trace in chart.figure.data)
+    for chart in charts.values():
+        chart.figure.update_yaxes(range=[0, 1.05 * tallest])
+        chart.figure.update_layout(showlegend=False)
+    _grid(charts, "histogram")
+    st.subheader(f"Traces over the same {TRACE_LEAPFROGS:,} leapfrogs of four chains")
+    traces = {}
+    for label, run in runs.items():
+        seen = max(2, TRACE_LEAPFROGS // run.spec.leapfrogs_per_draw)
+        traces[label] = figures.trace(run.get(name)[:4, :seen], name, run.spec.sampler)
+    if truth is not None:
+        for chart in traces.values():
+            chart.figure.update_yaxes(range=list(truth.support))
+    _grid(traces, "trace")
+
+
+def _grid(charts: Mapping[str, Chart], kind: str) -> None:
+    items = list(charts.items())
+    for i in range(0, len(items), 3):
+        for column, (label, chart) in zip(st.columns(3), items[i : i + 3], strict=False):
+            with column:
+                LiveChart.of(chart.figure, alt=chart.alt, title=label, height=240).show(f"chart.{kind}.{label}")
+    st.caption(items[0][1].caption)
+
+
+def _agreement(found: Comparison) -> None:
+    """BLR: posterior means against the reference, and the accuracy of each."""
+    st.subheader("Posterior means against the reference")
+    names = [name for name in found.quantities if name.startswith("beta[")]
+    truths = [found.target.truth(name) for name in names]
+    rows: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
+    for label, entry in found.done.items():
+        means = np.array([[replicate[name] for name in names] for replicate in entry.means])
+        error = means.std(axis=0, ddof=1) / math.sqrt(len(means))
+        off = np.array([(mean - t.mean) / t.sd for mean, t in zip(means.mean(axis=0), truths, strict=True) if t])
+        reach = np.array([math.hypot(e, t.mean_se) / t.sd for e, t in zip(error, truths, strict=True) if t])
+        rows[label] = (entry.spec.sampler, off, reach)
+    chart, verdict = figures.means_against_reference(rows, len(found.entries[label].means))
+    st.markdown(f"**{verdict}**")
+    LiveChart.of(chart.figure, alt=chart.alt, caption=chart.caption, height=340).show("chart.agreement")
+    shares = ", ".join(f"{label} {accuracy(entry.run):.2%}" for label, entry in found.done.items() if entry.run)
+    st.markdown(f"Points classified right by a vote of the draws: {shares}. The paper has 98.77 %.")
