@@ -47,13 +47,24 @@ class Wish:
 
 def sidebar(tab: Session) -> tuple[Wish | None, str]:
     """All controls; the wish they make, or what is wrong with it."""
+    problem = _read_link()
+    wish = _controls()
+    _write_link()
+    try:
+        wish.comparison()
+        return wish, problem
+    except InvalidInput as refusal:
+        return None, f"This cannot be compared: {refusal}"
+
+
+def _controls() -> Wish:
     with st.sidebar:
-        target = st.selectbox("Target", list(FAMILIES), key="compare.target", bind="query-params",
+        target = st.selectbox("Target", list(FAMILIES), key="compare.target",
                               format_func=lambda name: FAMILIES[name].title)  # fmt: skip
-        chosen = st.multiselect("Samplers", list(SAMPLERS), list(SAMPLERS), key="compare.samplers", bind="query-params",
+        chosen = st.multiselect("Samplers", list(SAMPLERS), list(SAMPLERS), key="compare.samplers",
                                 format_func=lambda name: SAMPLERS[name].title)  # fmt: skip
         second = target == "mdc" and st.toggle(
-            "Also MAHMC at Nᵁ = 4, ε = 0.035", key="compare.second", bind="query-params",
+            "Also MAHMC at Nᵁ = 4, ε = 0.035", key="compare.second",
             help="The paper's second figure for MAHMC on MDC, 6.08e-3.",
         )  # fmt: skip
         samplers: dict[str, Mapping[str, Any]] = {
@@ -63,19 +74,75 @@ def sidebar(tab: Session) -> tuple[Wish | None, str]:
             samplers[SECOND] = dict(tables.SECOND_MDC)
         gradients = st.number_input(
             "Leapfrogs of a replicate", 1, MOST_BUDGET, BUDGETS[target], step=BUDGETS[target] // 4,
-            key=f"compare.budget.{target}", bind="query-params",
+            key=f"compare.budget.{target}",
             help="All chains together. Every sampler gets exactly as many, so it is rounded to what divides evenly.",
         )  # fmt: skip
-        replicates = st.number_input("Replicates", 2, 100, REPLICATES, key="compare.replicates", bind="query-params",
+        replicates = st.number_input("Replicates", 2, 100, REPLICATES, key="compare.replicates",
                                      help="Independent repetitions, which the intervals come from.")  # fmt: skip
-        seed = st.number_input("Seed", 0, 2**53 - 1, 0, key="compare.seed", bind="query-params",
+        seed = st.number_input("Seed", 0, 2**53 - 1, 0, key="compare.seed",
                                help="The same seed and settings give the same table.")  # fmt: skip
-    wish = Wish(target, samplers, int(gradients), int(replicates), int(seed))
-    try:
-        wish.comparison()
-        return wish, ""
-    except InvalidInput as refusal:
-        return None, f"This cannot be compared: {refusal}"
+    return Wish(target, samplers, int(gradients), int(replicates), int(seed))
+
+
+def _read_link() -> str:
+    """Once a visit: put what the link says into the controls. Returns what of it cannot be used."""
+    if "compare.read" in st.session_state:
+        return ""
+    st.session_state["compare.read"] = True
+    refused = []
+    for key, text in st.query_params.to_dict().items():
+        try:
+            st.session_state[key] = _parsed(key, text)
+        except (ValueError, KeyError):
+            refused.append(key[:40])
+    return f"Not used of this link: {', '.join(refused[:5])}." if refused else ""
+
+
+def _parsed(key: str, text: str) -> Any:
+    """The value of one control; raises ValueError or KeyError where there is none such."""
+    match key.split("."):
+        case ["compare", "target"]:
+            return _one_of(text, FAMILIES)
+        case ["compare", "cost"]:
+            return _one_of(text, COSTS)
+        case ["compare", "samplers"]:
+            return [_one_of(name, SAMPLERS) for name in text.split(",") if name]
+        case ["compare", "second"]:
+            return text == "1"
+        case ["compare", "budget", target] if target in FAMILIES:
+            return _within(int(text), 1, MOST_BUDGET)
+        case ["compare", "replicates"]:
+            return _within(int(text), 2, 100)
+        case ["compare", "seed"]:
+            return _within(int(text), 0, 2**53 - 1)
+        case ["compare", target, sampler, name] if target in FAMILIES and name in SAMPLERS[sampler].parameters:
+            return PARAMETERS[name].check(PARAMETERS[name].parse(text))
+    raise KeyError(key)
+
+
+def _one_of(text: str, known: Mapping[str, Any]) -> str:
+    if text not in known:
+        raise ValueError(text)
+    return text
+
+
+def _within(value: int, low: int, high: int) -> int:
+    if not low <= value <= high:
+        raise ValueError(value)
+    return value
+
+
+def _write_link() -> None:
+    """What the controls say goes into the address."""
+    for key, value in st.session_state.items():
+        name = str(key)
+        try:
+            text = ",".join(value) if isinstance(value, list) else str(int(value) if isinstance(value, bool) else value)
+            _parsed(name, text)
+        except (ValueError, KeyError, TypeError):
+            continue
+        if st.query_params.get(name) != text:
+            st.query_params[name] = text
 
 
 def _values(target: str, sampler: str) -> dict[str, Any]:
@@ -89,7 +156,7 @@ def _values(target: str, sampler: str) -> dict[str, Any]:
             values[name] = st.number_input(
                 f"{parameter.symbol} {parameter.title}", value=int(best) if whole else float(best),
                 step=1 if whole else 0.005, format=None if whole else "%g", help=parameter.help,
-                key=f"compare.{target}.{sampler}.{name}", bind="query-params",
+                key=f"compare.{target}.{sampler}.{name}",
             )  # fmt: skip
     return values
 
@@ -105,7 +172,7 @@ def heading(tab: Session, wish: Wish | None) -> None:
             st.button("Run", icon=":material/play_arrow:", type="primary", disabled=wish is None,
                       on_click=_start, args=(tab, wish))  # fmt: skip
     left, right = st.columns(2)
-    left.selectbox("Cost", list(COSTS), key="compare.cost", bind="query-params", format_func=COSTS.__getitem__,
+    left.selectbox("Cost", list(COSTS), key="compare.cost", format_func=COSTS.__getitem__,
                    help="What effective sample size is divided by.")  # fmt: skip
     names = job.comparison.quantities if job else ()
     right.selectbox("Quantity", names or ("",), key=f"compare.quantity.{job.number if job else 0}", disabled=not names,

@@ -7,7 +7,8 @@ Every sampler gets the same leapfrogs, to the last one, in several replicates th
 chains start from exact draws where the target has them, and after a warm-up of equal leapfrogs otherwise and as well. A
 figure is the mean over replicates of ESS / cost. Intervals are by the bootstrap over replicates: these are drawn with
 replacement, the same of every sampler, so that a ratio is resampled in pairs, and the percentiles are those for which
-a mean of so few would have the width of Student's t (the expanded percentile interval of Hesterberg, 2015).
+a mean of so few would have the width of Student's t (the expanded percentile interval of Hesterberg, 2015). Fewer than
+six replicates are too few to resample: there Student's t itself is used, of a ratio with its linearised residuals.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ WARMUP_SHARE = 0.1  # of the budget, on top of it
 FEWEST_DRAWS = 100  # of each chain, for an ESS worth showing
 MOST_ROUNDING = 2.0  # how much larger a budget may become, so that it divides evenly
 RESAMPLES = 4000
+FEWEST_RESAMPLED = 6  # replicates; fewer have no tails to take percentiles of
 LEVEL = 0.95
 
 COSTS = {
@@ -256,6 +258,11 @@ def interval(a: np.ndarray, b: np.ndarray | None = None, level: float = LEVEL) -
     n = len(a)
     if np.isnan(a).any() or (b is not None and (np.isnan(b).any() or b.mean() == 0)):
         return Interval(math.nan, math.nan, math.nan)
+    if n < FEWEST_RESAMPLED:
+        ratio = a.mean() if b is None else a.mean() / b.mean()
+        residual = a - ratio if b is None else (a - ratio * b) / b.mean()
+        half = stats.t.ppf((1 + level) / 2, n - 1) * residual.std(ddof=1) / math.sqrt(n)
+        return Interval(float(ratio), max(0.0, float(ratio - half)), float(ratio + half))
     picked = np.random.default_rng(20221116).integers(0, n, (RESAMPLES, n))
     value, means = a.mean(), a[picked].mean(axis=1)
     if b is not None:

@@ -9,7 +9,7 @@ wish, problem = comparing.sidebar(tab)
 
 comparing.heading(tab, wish)
 if problem:
-    st.error(problem, icon=":material/error:")
+    st.warning(problem, icon=":material/error:")
 
 with st.container(key="live"):
     comparing.live(tab, wish)

@@ -40,6 +40,13 @@ def test_intervals_hold_the_true_ess_of_an_autoregression() -> None:
     assert 0.90 * 300 <= held <= 0.99 * 300
 
 
+def test_intervals_of_two_replicates_are_as_wide_as_so_little_knowledge_is() -> None:
+    """Two values a sd apart: Student's t with one degree of freedom, 12.7 errors to either side."""
+    found = interval(np.array([10.0, 10.2]))
+    assert (found.low, found.high) == pytest.approx((10.1 - 12.706 * 0.1, 10.1 + 12.706 * 0.1), rel=1e-3)
+    assert interval(np.array([1.0, 1.2]), np.array([2.0, 2.4])) == pytest.approx(Interval(0.5, 0.5, 0.5))
+
+
 def test_intervals_of_ratios_use_pairs() -> None:
     """What replicates have in common cancels: the ratio of a series to twice itself is exact."""
     a = np.random.default_rng(1).uniform(1.0, 2.0, 8)

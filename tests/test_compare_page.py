@@ -49,7 +49,9 @@ def ended(app: AppTest, seconds: float = 60.0) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    return " ".join(str(e.value) for e in (*app.markdown, *app.error, *app.info, *app.subheader, *app.caption))
+    return " ".join(
+        str(e.value) for e in (*app.markdown, *app.error, *app.warning, *app.info, *app.subheader, *app.caption)
+    )
 
 
 @pytest.mark.parametrize(("target", "budget"), [("mdc", 160_000), ("blr", 16_000), ("gmm", 48_000)])
