@@ -29,6 +29,8 @@ N_W, SD = 20, 0.04
 PARAMETERS: dict[tuple[str, str], dict[str, Any]] = {
     ("mdc", "hmc"): {"epsilon": 0.035, "L": 40, "n_u": 1},
     ("mdc", "mahmc"): {"epsilon": 0.04, "L": 10, "n_u": 10},
+    ("mdc", "mala"): {"epsilon": 0.03, "L": 10, "alpha": 0.0},
+    ("mdc", "mala-p"): {"epsilon": 0.03, "L": 10, "alpha": 0.995},
     ("mdc", "mala-pn"): {"epsilon": 0.03, "L": 10, "alpha": 0.995, "delta": 0.01},
     ("blr", "hmc"): {"epsilon": 0.09, "L": 10, "n_u": 1},
     ("blr", "mahmc"): {"epsilon": 0.1, "L": 5, "n_u": 2},
@@ -123,10 +125,40 @@ def mala_pn_draw(model, epsilon, L, alpha, delta, carry, key):
     return (q, other, p, v), (record(q, other, U(q, other)), accepted.mean())
 
 
+def mala_p_draw(model, epsilon, L, alpha, carry, key):
+    """L updates of MALA-P, a Gibbs update; MALA at alpha = 0."""
+    U, gibbs, scale, _, record = model
+    q, other, p, v = carry
+    k_g, *keys = jax.random.split(key, L + 1)
+    step = epsilon * scale(other)
+
+    def one(state, k):
+        q0, p0 = state
+        k_p, k_u = jax.random.split(k)
+        p0 = alpha * p0 + jnp.sqrt(1 - alpha**2) * jax.random.normal(k_p, q0.shape)
+        q, p = leapfrog(U, q0, p0, other, step)
+        ratio = jnp.exp(U(q0, other) + jnp.sum(p0**2) / 2 - U(q, other) - jnp.sum(p**2) / 2)
+        accept = jax.random.uniform(k_u) < ratio
+        return (jnp.where(accept, q, q0), jnp.where(accept, p, -p0)), accept
+
+    (q, p), accepted = jax.lax.scan(one, (q, p), jnp.stack(keys))
+    other = gibbs(k_g, q, other)
+    return (q, other, p, v), (record(q, other, U(q, other)), accepted.mean())
+
+
+DRAWS: dict[str, Any] = {
+    "mala": mala_p_draw,
+    "mala-p": mala_p_draw,
+    "mala-pn": mala_pn_draw,
+    "hmc": mahmc_draw,
+    "mahmc": mahmc_draw,
+}
+
+
 def jax_run(target: str, sampler: str, draws: int, seed: int) -> dict[str, float]:
     model = {"mdc": mdc, "blr": blr}[target]()
     values = PARAMETERS[target, sampler]
-    draw = partial(mala_pn_draw if sampler == "mala-pn" else mahmc_draw, model, *values.values())
+    draw = partial(DRAWS[sampler], model, *values.values())
 
     def chain(key):
         k_start, k_p, k_v, key = jax.random.split(key, 4)

@@ -15,7 +15,7 @@ import streamlit as st
 from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.live_chart import LiveChart
-from dashboard.live_status import live_status
+from dashboard.live_status import Tile, live_status
 from dashboard.session import Session
 from mahmc import Comparison, InvalidInput, tables
 from mahmc.compare import BUDGETS, COSTS, REPLICATES, WORST, Interval, accuracy
@@ -187,6 +187,12 @@ def _quantity_words(name: str) -> str:
     return "the worst of all" if name == WORST else figures.plain(name)
 
 
+def _by_sampler(found: Comparison) -> list[Tile]:
+    """How far each sampler is."""
+    text = "Replicates that are done, of all. Intervals begin with the second."
+    return [Tile(label, f"{entry.replicates} / {found.replicates}", text) for label, entry in found.entries.items()]
+
+
 def _chosen(tab: Session) -> dict[str, str]:
     """Quantity and cost, as the comparison takes them."""
     job = tab.comparing
@@ -214,7 +220,8 @@ def _live(tab: Session, wish: Wish | None, was_alive: bool) -> None:
         elif job.problem:
             st.error(job.problem, icon=":material/error:")
         else:
-            live_status(_status_line(tab), job.comparison.share, [], "compare.progress")
+            tiles = _by_sampler(job.comparison) if job.alive else []
+            live_status(_status_line(tab), job.comparison.share, tiles, "compare.progress")
     if job is not None and job.comparison.done:
         found = job.comparison
         with words:
@@ -347,7 +354,7 @@ def _grid(charts: Mapping[str, Chart], kind: str) -> None:
 def _agreement(found: Comparison) -> None:
     """BLR: posterior means against the reference, and the accuracy of each."""
     st.subheader("Posterior means against the reference")
-    names = [name for name in found.quantities if name.startswith("beta[")]
+    names = [name for name in next(iter(found.done.values())).means[0] if name.startswith("beta[")]
     truths = [found.target.truth(name) for name in names]
     rows: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
     for label, entry in found.done.items():

@@ -47,6 +47,7 @@ COSTS = {
     "seconds": "seconds of sampling on this machine",
 }
 WORST = "worst"
+LEAST_BETA = "least β"
 
 
 class Interval(NamedTuple):
@@ -184,8 +185,8 @@ class Comparison:
         if not run.finished:
             return False
         found = quantities(run)
-        for name, x in found.items():
-            entry.ess.setdefault(name, []).append(diagnostics.ess(x))
+        for name, ess in _sample_sizes(found).items():
+            entry.ess.setdefault(name, []).append(ess)
         entry.means.append({name: float(x.mean()) for name, x in found.items()})
         for name, cost in _costs(run).items():
             entry.cost.setdefault(name, []).append(cost)
@@ -277,6 +278,13 @@ def quantities(run: Run) -> dict[str, np.ndarray]:
     makers: dict[str, Callable[[Run], dict[str, np.ndarray]]] = {"mdc": _of_mdc, "blr": _of_blr, "gmm": _of_gmm}
     make = makers.get(run.target.name)
     return make(run) if make else {name: run.get(name) for name in run.names}
+
+
+def _sample_sizes(found: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """ESS of each quantity; of the coefficients only the least."""
+    sizes = {name: diagnostics.ess(x) for name, x in found.items()}
+    betas = [sizes.pop(name) for name in list(sizes) if name.startswith("beta[")]
+    return sizes | ({LEAST_BETA: float(np.min(betas))} if betas else {})  # NaN if one is undefined
 
 
 def accuracy(run: Run) -> float:

@@ -86,6 +86,17 @@ def test_figures_agree_with_runs_and_cost_models(small: Comparison) -> None:
         small.figure("hmc", cost="leapfrog")
 
 
+def test_quantities_are_the_issues_and_the_worst_is_the_least_of_them() -> None:
+    found = mahmc.compare("blr", ["hmc"], gradients=16_000, replicates=2, chains=4)
+    assert found.quantities == ("energy", "log_tau", "beta_norm", "least β", WORST)
+    entry = found.entries["hmc"]
+    assert entry.run is not None
+    assert entry.ess["least β"][0] == pytest.approx(np.min(entry.run.ess("beta")))
+    means = {name: np.mean(values) for name, values in entry.ess.items()}
+    assert found.figure("hmc", WORST).value == pytest.approx(min(means.values()) / found.budget)
+    assert mahmc.compare("gmm", ["mahmc"], **SMALL).quantities[:3] == ("q", "q²", "component = 0")
+
+
 def test_replicates_differ_and_the_seed_decides() -> None:
     again = [mahmc.compare("mdc", ["hmc"], **SMALL).entries["hmc"].ess["u"] for _ in range(2)]
     other = mahmc.compare("mdc", ["hmc"], **SMALL, seed=1).entries["hmc"].ess["u"]

@@ -36,6 +36,9 @@ def charts(x: np.ndarray, sampler: str = "mahmc") -> dict[str, Chart]:
         "ranks": figures.ranks(x, "u", sampler),
         "scatter": figures.scatter(x, 2.0 * x, ("u", "v"), sampler),
         "energy": figures.energy(x, sampler),
+        "means_against_reference": figures.means_against_reference(
+            {"a": (sampler, np.array([0.1, -0.2]), np.array([0.1, 0.1]))}, 8
+        )[0],
         "ess_bars": figures.ess_bars([("a", sampler, 2.0, 1.0, 3.0), ("b", sampler, None, None, None)], {"a": 2.5}),
     }
 
@@ -117,7 +120,7 @@ def test_every_chart_survives_and_says_what_it_shows(x):
 @pytest.mark.parametrize("shape", [(1, 0), (16, 0)])
 def test_without_draws_a_chart_says_so(shape):
     for kind, chart in (charts(np.zeros(shape)) | without_truth(np.zeros(shape))).items():
-        if kind != "ess_bars":
+        if kind not in ("ess_bars", "means_against_reference"):
             assert [note.text for note in chart.figure.layout.annotations] == ["no draws yet"], kind
             assert "o draws yet" in chart.alt
     assert figures.ess_bars([], {}).figure.layout.annotations[0].text == "no runs yet"
@@ -526,3 +529,15 @@ def test_a_live_trace_has_fewer_points_and_keeps_the_extremes() -> None:
     for few, many, chain in zip(live.data, whole.data, x, strict=True):
         assert len(few.y) <= figures.MOST_POINTS_LIVE // 16 < len(many.y)
         assert (few.y.min(), few.y.max()) == (np.float32(chain.min()), np.float32(chain.max()))
+
+
+def test_the_verdict_on_means_counts_all_of_them_at_once() -> None:
+    """62 distances of 8 replicates: beyond Student's t at 0.01 over all, 7 degrees of freedom, is disagreement."""
+    off, error = np.zeros(31), np.ones(31)
+    off[4] = 6.0
+    near = {"hmc": ("hmc", off, error), "mahmc": ("mahmc", np.zeros(31), error)}
+    _, verdict = figures.means_against_reference(near, 8)
+    assert "All 62 means agree" in verdict
+    assert "6 errors (β[4] by hmc)" in verdict
+    off[4] = 9.0
+    assert "do not all agree" in figures.means_against_reference(near, 8)[1]
