@@ -267,7 +267,10 @@ def _bars(found: Comparison, about: dict[str, str]) -> None:
     chart = figures.ess_bars(rows, paper, f"ESS per {unit[about['cost']]}")
     height = 90 + 38 * max(len(rows), 3)
     LiveChart.of(chart.figure, alt=chart.alt, height=height, caption=chart.caption).show("chart.bars")
-    st.caption("Bars are means over replicates, intervals 95 % by the bootstrap over replicates, ratios in pairs.")
+    st.caption(
+        "Bars are means over replicates, intervals 95 % by the bootstrap over "
+        "replicates (below six by Student's t), ratios in pairs."
+    )
 
 
 def _table(found: Comparison, about: dict[str, str]) -> None:
@@ -363,8 +366,8 @@ def _agreement(found: Comparison) -> None:
         off = np.array([(mean - t.mean) / t.sd for mean, t in zip(means.mean(axis=0), truths, strict=True) if t])
         reach = np.array([math.hypot(e, t.mean_se) / t.sd for e, t in zip(error, truths, strict=True) if t])
         rows[label] = (entry.spec.sampler, off, reach)
-    chart, verdict = figures.means_against_reference(rows, len(found.entries[label].means))
-    st.markdown(f"**{verdict}**")
+    chart = figures.means_against_reference(rows, min(entry.replicates for entry in found.done.values()))
+    st.markdown(f"**{chart.alt}**")
     LiveChart.of(chart.figure, alt=chart.alt, caption=chart.caption, height=340).show("chart.agreement")
     shares = ", ".join(f"{label} {accuracy(entry.run):.2%}" for label, entry in found.done.items() if entry.run)
     st.markdown(f"Points classified right by a vote of the draws: {shares}. The paper has 98.77 %.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from dashboard.live_chart import LiveChart
 from dashboard.live_status import Tile, live_status
 from dashboard.session import Session
 from dashboard.warnings import warnings
-from mahmc import Run, RunSpec, diagnostics
+from mahmc import Run, RunSpec, diagnostics, targets
 from mahmc.targets import Target
 
 UPDATE_SECONDS = 0.4
@@ -241,7 +242,7 @@ def _picture(title: str, make: Callable[[], Chart], faded: bool) -> LiveChart:
 
 def _outlook(spec: RunSpec) -> None:
     """Before the first run: what there is to find. It also has the browser load what the live charts need."""
-    target = _target(spec)
+    target = _target(spec.target, spec.settings)
     name = target.paper_quantity
     truth = target.truth(name)
     nothing = np.empty((0, 0))
@@ -253,13 +254,9 @@ def _outlook(spec: RunSpec) -> None:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _built(target: str, settings: str) -> Target:
-    return RunSpec.from_json(settings).build_target()
-
-
-def _target(spec: RunSpec) -> Target:
-    """The spec's target, built once for all that look at it before a run."""
-    return _built(spec.target, spec.with_(draws=1, warmup=0, seed=0).to_json())
+def _target(name: str, settings: tuple[tuple[str, Any], ...]) -> Target:
+    """A target that was not run yet, built once for all that look at it."""
+    return targets.build(name, **dict(settings))
 
 
 def _makers(tab: Session, run: Run, name: str, alive: bool) -> Iterator[tuple[str, str, Callable[[], Chart]]]:

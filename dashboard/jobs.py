@@ -1,4 +1,4 @@
-"""Background runs. No Streamlit in here: a job is a thread that advances a Run, and what it left behind.
+"""Background work. No Streamlit in here: a job is a thread that advances a run or a comparison, and what it left.
 
 All runs of the process share the engine's pool of threads chunk by chunk; at most MOST_AT_ONCE jobs run at a time,
 and further ones wait for a place.
@@ -11,6 +11,7 @@ import threading
 import time
 from enum import StrEnum
 from itertools import count
+from typing import Self
 
 from mahmc import Comparison, InvalidInput, Run, RunSpec
 from mahmc.compare import Step
@@ -31,76 +32,111 @@ class Status(StrEnum):
     FAILED = "failed"
 
 
-class Job:
-    """One run in the background. `start` is idempotent; `stop` takes effect at once; `start` again goes on."""
+class Background:
+    """Work on a thread of its own. `start` does nothing while it is under way; `stop` sets flags and returns at once."""
 
-    def __init__(self, spec: RunSpec, target: Target | None = None) -> None:
+    def __init__(self) -> None:
         self.number = next(_numbers)
-        self.spec = spec
-        self.target = target or spec.build_target()
-        self.run: Run | None = None
         self.problem = ""
-        self.status = Status.WAITING
-        self.started_at = time.monotonic()
         self._stop = threading.Event()
-        self._begun = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     @property
     def alive(self) -> bool:
-        """Whether it is under way: waiting for a place, preparing or running."""
+        """Whether it is under way: waiting for a place, or at work."""
         return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing to go on with."""
+        raise NotImplementedError
+
+    def start(self) -> Self:
+        """Start, or go on; nothing happens if it is under way or over."""
+        with self._lock:
+            if not self.alive and not self.over:
+                self._stop.clear()
+                self._before()
+                self._thread = threading.Thread(target=self._work, name=f"job-{self.number}", daemon=True)
+                self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Ask it to stop; returns at once. Only flags are set, so it may be called from any thread."""
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> Self:
+        """Until it is no longer under way."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return self
+
+    def _work(self) -> None:
+        try:
+            while not _places.acquire(timeout=0.1):
+                if self._stop.is_set():
+                    return
+            try:
+                self._advance()
+            finally:
+                _places.release()
+        except InvalidInput as error:
+            self.problem = str(error)
+        except MemoryError:
+            self.problem = "There is not enough memory for this run: take fewer draws or chains, or a larger thinning."
+        except Exception:
+            log.exception("job %d failed: %r", self.number, self)
+            self.problem = "Something went wrong inside the run; the server's log has the details. Please report it."
+        finally:
+            self._after()
+
+    def _before(self) -> None:
+        """What is to be done when it starts."""
+
+    def _advance(self) -> None:
+        """The work itself, until it is over or `_stop` is set."""
+        raise NotImplementedError
+
+    def _after(self) -> None:
+        """What is to be done at the end, however it came about."""
+
+
+class Job(Background):
+    """One run in the background."""
+
+    def __init__(self, spec: RunSpec, target: Target | None = None) -> None:
+        super().__init__()
+        self.spec = spec
+        self.target = target or spec.build_target()
+        self.run: Run | None = None
+        self.status = Status.WAITING
+        self.started_at = time.monotonic()
+        self._begun = threading.Event()
+
+    def __repr__(self) -> str:
+        return f"Job({self.spec})"
+
+    @property
+    def over(self) -> bool:
+        return self.status in (Status.FINISHED, Status.FAILED)
 
     @property
     def drawn(self) -> int:
         """Draws of each chain after the warm-up so far."""
         return max(0, self.run.done - self.spec.warmup) if self.run else 0
 
-    def start(self) -> Job:
-        """Start, or go on; nothing happens if it is under way, finished or failed."""
-        with self._lock:
-            if self.alive or self.status in (Status.FINISHED, Status.FAILED):
-                return self
-            self._stop.clear()
-            self.status = Status.WAITING
-            self._thread = threading.Thread(target=self._work, name=f"job-{self.number}", daemon=True)
-            self._thread.start()
-        return self
-
     def stop(self) -> None:
-        """Ask it to stop; returns at once. Only flags are set, so it may be called from any thread."""
-        self._stop.set()
+        super().stop()
         if self.run is not None:
             self.run.stop()
-
-    def wait(self, seconds: float | None = None) -> Job:
-        """Until it is no longer under way."""
-        if self._thread is not None:
-            self._thread.join(seconds)
-        return self
 
     def wait_for_first(self, seconds: float) -> None:
         """Until there are draws, or none will come; at most so long."""
         self._begun.wait(seconds)
 
-    def _work(self) -> None:
-        while not _places.acquire(timeout=0.1):
-            if self._stop.is_set():
-                self.status = Status.STOPPED
-                return
-        try:
-            self._advance()
-        except InvalidInput as error:
-            self._fail(str(error))
-        except MemoryError:
-            self._fail("There is not enough memory for this run: take fewer draws or chains, or a larger thinning.")
-        except Exception:
-            log.exception("job %d failed: %s", self.number, self.spec)
-            self._fail("Something went wrong inside the run; the server's log has the details. Please report it.")
-        finally:
-            self._begun.set()
-            _places.release()
+    def _before(self) -> None:
+        self.status = Status.WAITING
 
     def _advance(self) -> None:
         if self.run is None:
@@ -112,58 +148,30 @@ class Job:
         while not self._stop.is_set() and next(chunks, None):
             self.status = Status.RUNNING
             self._begun.set()
-        self.status = Status.FINISHED if self.run.finished else Status.STOPPED
 
-    def _fail(self, problem: str) -> None:
-        self.problem = problem
-        self.status = Status.FAILED
+    def _after(self) -> None:
+        finished = self.run is not None and self.run.finished
+        self.status = Status.FAILED if self.problem else Status.FINISHED if finished else Status.STOPPED
+        self._begun.set()
 
 
-class Comparing:
-    """A comparison in the background: a thread that advances it replicate by replicate."""
+class Comparing(Background):
+    """A comparison in the background, replicate by replicate; those that are done stay after a stop."""
 
     def __init__(self, comparison: Comparison) -> None:
-        self.number = next(_numbers)
+        super().__init__()
         self.comparison = comparison
         self.step: Step | None = None
-        self.problem = ""
-        self._thread: threading.Thread | None = None
-        self._stopped = False
 
     @property
-    def alive(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
-
-    def start(self) -> Comparing:
-        """Start, or go on."""
-        if not self.alive:
-            self._stopped = False
-            self._thread = threading.Thread(target=self._work, name=f"comparing-{self.number}", daemon=True)
-            self._thread.start()
-        return self
+    def over(self) -> bool:
+        return self.comparison.finished or bool(self.problem)
 
     def stop(self) -> None:
-        """Ask it to stop; replicates that are done stay."""
-        self._stopped = True
+        super().stop()
         self.comparison.stop()
 
-    def wait(self, seconds: float | None = None) -> Comparing:
-        if self._thread is not None:
-            self._thread.join(seconds)
-        return self
-
-    def _work(self) -> None:
-        while not _places.acquire(timeout=0.1):
-            if self._stopped:
-                return
-        try:
-            for step in self.comparison:
-                self.step = step
-                if self._stopped:
-                    break
-        except Exception as error:
-            log.exception("comparison %d failed", self.number)
-            known = isinstance(error, InvalidInput)
-            self.problem = str(error) if known else "Something went wrong inside it; the server's log has the details."
-        finally:
-            _places.release()
+    def _advance(self) -> None:
+        steps = iter(self.comparison)  # from here on a stop reaches the kernels, as above
+        while not self._stop.is_set() and (step := next(steps, None)):
+            self.step = step

@@ -47,7 +47,7 @@ class LiveChart(NamedTuple):
         """`figure`, as wide as its container and `height` pixels high; `alt` says what it shows.
 
         Colours come from Streamlit's theme in place of the figure's template, width and height from here. Title and
-        caption are part of it, as further elements of the page would cost the browser more than the chart.
+        caption are part of it: as elements of their own the page would refresh them at every update.
         """
         return LiveChart(payload(figure, height=height, alt=alt, title=title, caption=caption, library=_library()))
 

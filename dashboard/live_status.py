@@ -1,7 +1,7 @@
 """How far a run is, and a row of figures, which change several times a second: one component for all of it.
 
-Ten st.metric took the browser as long to refresh as all charts together, and st.progress slides, which keeps the
-browser drawing between updates: time that chains on the same machine could use.
+With ten st.metric the browser took as long to refresh the page's elements as to draw its charts, and st.progress
+slides, which keeps it drawing between updates: time that chains on the same machine could use.
 """
 
 from __future__ import annotations

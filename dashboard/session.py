@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.controls import Choices, read_link
 from dashboard.estimates import Estimator, preload
 from dashboard.gallery import Gallery
-from dashboard.jobs import Comparing, Job, Status
+from dashboard.jobs import Background, Comparing, Job, Status
 from mahmc import Comparison, InvalidInput, RunSpec
 from mahmc.targets import Target
 
@@ -106,14 +106,14 @@ class Session:
         return self.job is not None and self.job.spec != spec
 
 
-def _cancel(jobs: list[Job | Comparing]) -> None:
+def _cancel(jobs: list[Background]) -> None:
     """The tab was closed: stop what it ran. Flags only, as this is called on the server's loop."""
     for job in jobs:
         job.stop()
 
 
 @st.cache_resource(scope="session", on_release=_cancel, show_spinner=False)
-def _jobs_of_this_tab() -> list[Job | Comparing]:
+def _jobs_of_this_tab() -> list[Background]:
     return []
 
 

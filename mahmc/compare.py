@@ -31,8 +31,8 @@ from mahmc.targets import Target
 CHAINS = 16
 REPLICATES = 8
 BUDGETS = {"mdc": 4_800_000, "gmm": 480_000, "blr": 160_000}  # leapfrogs of a replicate, all chains together
-OTHER_BUDGET = 160_000
 FULL = {"mdc": 16 * 900_000 * 10, "gmm": 16 * 100_000 * 15, "blr": 16 * 90_000 * 10}  # of all replicates: the paper's
+KEEP = {"mdc": ("u", "w"), "blr": ("beta", "tau", "energy"), "gmm": ("q", "component")}  # what quantities need
 WARMUP_SHARE = 0.1  # of the budget, on top of it
 FEWEST_DRAWS = 100  # of each chain, for an ESS worth showing
 MOST_ROUNDING = 2.0  # how much larger a budget may become, so that it divides evenly
@@ -110,9 +110,9 @@ class Comparison:
         if replicates < 2:
             raise InvalidInput(f"replicates = {replicates}: intervals need at least 2.")
         start = "exact" if self.target.exact is not None else "default"
-        wanted = gradients or BUDGETS.get(self.target.name, OTHER_BUDGET)
+        wanted = gradients or BUDGETS[self.target.name]
         specs = {
-            label: RunSpec.of(self.target, sampler, chains=chains, keep=_keep(self.target), start=start, **values)
+            label: RunSpec.of(self.target, sampler, chains=chains, keep=KEEP[self.target.name], start=start, **values)
             for label, sampler, values in _chosen(samplers)
         }
         self.replicates, self.seed = replicates, seed
@@ -150,7 +150,10 @@ class Comparison:
             self._run.stop()
 
     def __iter__(self) -> Iterator[Step]:
-        self._stopped = False
+        self._stopped = False  # here, not at the first step: a stop that comes in between must not be lost
+        return self._steps()
+
+    def _steps(self) -> Iterator[Step]:
         entries = list(self.entries.values())
         while not self.finished and not self._stopped:
             replicate, entry = self._done // len(entries), entries[self._done % len(entries)]
@@ -276,8 +279,7 @@ def interval(a: np.ndarray, b: np.ndarray | None = None, level: float = LEVEL) -
 def quantities(run: Run) -> dict[str, np.ndarray]:
     """What samplers are compared by, the paper's quantity first: each (chains, draws)."""
     makers: dict[str, Callable[[Run], dict[str, np.ndarray]]] = {"mdc": _of_mdc, "blr": _of_blr, "gmm": _of_gmm}
-    make = makers.get(run.target.name)
-    return make(run) if make else {name: run.get(name) for name in run.names}
+    return makers[run.target.name](run)
 
 
 def _sample_sizes(found: Mapping[str, np.ndarray]) -> dict[str, float]:
@@ -341,12 +343,6 @@ def _chosen(samplers: Sequence[str] | Mapping[str, Mapping[str, Any]] | None) ->
             for label, values in samplers.items()
         ]
     return [(choose(name, SAMPLERS, "sampler"), name, {}) for name in dict.fromkeys(samplers)]
-
-
-def _keep(target: Target) -> tuple[str, ...]:
-    return {"mdc": ("u", "w"), "blr": ("beta", "tau", "energy"), "gmm": ("q", "component")}.get(
-        target.name, (*(q.name for q in target.quantities), "energy")
-    )
 
 
 def _budgets(specs: Mapping[str, RunSpec], wanted: int, chains: int) -> tuple[int, int]:

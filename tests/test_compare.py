@@ -26,7 +26,7 @@ def small() -> Comparison:
 def test_intervals_hold_the_true_ess_of_an_autoregression() -> None:
     """x_t = φ x_{t−1} + noise has ESS = N(1 − φ)/(1 + φ). 95 % intervals of 8 replicates: 90 to 99 % of 300 hold it.
 
-    If they held it with probability 0.95, fewer than 270 or more than 297 would come up once in 2 000 tries; the seed
+    If they held it with probability 0.95, fewer than 270 or more than 297 would come up once in 6 000 tries; the seed
     is fixed.
     """
     rng, phi, replicates, chains, draws = np.random.default_rng(5), 0.6, 8, 4, 1000

@@ -67,10 +67,8 @@ def _number(value: Any) -> float:
     return np.nan if value is None else float(value)
 
 
-def means_against_reference(
-    rows: Mapping[str, tuple[str, np.ndarray, np.ndarray]], replicates: int
-) -> tuple[Chart, str]:
-    """How far each sampler's means lie from the reference, in standard deviations of the quantity, and a verdict.
+def means_against_reference(rows: Mapping[str, tuple[str, np.ndarray, np.ndarray]], replicates: int) -> Chart:
+    """How far each sampler's means lie from the reference, in standard deviations of the quantity; a verdict in words.
 
     `rows` are sampler, distances and their standard errors by label. Look for error bars (1.96 errors) that hold zero,
     but for one in twenty. The verdict counts all distances at once: Student's t for so few replicates, Bonferroni.
@@ -91,9 +89,9 @@ def means_against_reference(
     figure.add_hline(0, line=look.TRUTH_LINE)
     count = sum(off.size for _, off, _ in rows.values())
     limit = float(special.stdtrit(max(replicates - 1, 1), 1 - 0.005 / count))
-    agree = "agree with" if worst <= limit else "do not all agree with"
+    all_agree = "All" if worst <= limit else "Not all"
     verdict = (
-        f"All {count} means {agree} the reference: the largest distance is {digits(worst, 2)} errors ({name}); by "
-        f"chance alone one beyond {digits(limit, 2)} would come up once in a hundred times."
+        f"{all_agree} {count} means agree with the reference: the largest distance is {digits(worst, 2)} errors "
+        f"({name}); by chance alone one beyond {digits(limit, 2)} would come up once in a hundred times."
     )
-    return look.finished("means_against_reference", figure, verdict), verdict
+    return look.finished("means_against_reference", figure, verdict)

@@ -119,16 +119,11 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         paper_quantity="u",
         start=start,
         pack=pack,
-        derived={"ones": lambda draws: _ones(draws["w"])},
+        derived={"ones": lambda draws: draws["w"].sum(axis=-1)},
         exact=exact,
         stable_epsilon=_stable_epsilon(n_w, sd),
         known=lambda: _truths(n_w, sd),
     )
-
-
-def _ones(w: np.ndarray) -> np.ndarray:
-    """Σ_i w_i: as w.sum(axis=-1), at a third of its time, which matters to a live page."""
-    return np.einsum("...i->...", w, dtype=np.int16, casting="unsafe").astype(np.int64)
 
 
 def _stable_epsilon(n_w: int, sd: float) -> float:
