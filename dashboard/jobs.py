@@ -33,7 +33,7 @@ class Status(StrEnum):
 
 
 class Background:
-    """Work on a thread of its own. `start` does nothing while it is under way; `stop` sets flags and returns at once."""
+    """Work on a thread of its own: `start` does nothing while it is under way, `stop` returns at once."""
 
     def __init__(self) -> None:
         self.number = next(_numbers)
