@@ -16,7 +16,7 @@ import pandas as pd
 import streamlit as st
 
 from mahmc import InvalidInput, Parameter, RunSpec
-from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.samplers import EVERY_SAMPLER, PARAMETERS
 from mahmc.spec import ALL_PARAMETERS, RUN_PARAMETERS
 from mahmc.targets import FAMILIES
 
@@ -63,7 +63,7 @@ class Choices:
 
     def values(self) -> dict[str, Any]:
         """The sampler's parameters, where nothing was chosen its best values."""
-        best = SAMPLERS[self.sampler].defaults(self.target)
+        best = EVERY_SAMPLER[self.sampler].defaults(self.target)
         return best | self.of_sampler.get((self.target, self.sampler), {})
 
 
@@ -86,7 +86,7 @@ def read_link(query: Mapping[str, str]) -> tuple[Choices, str]:
 
 def _what_is_wrong(query: Mapping[str, str]) -> str:
     problems = []
-    for name, allowed in (("target", FAMILIES), ("sampler", SAMPLERS)):
+    for name, allowed in (("target", FAMILIES), ("sampler", EVERY_SAMPLER)):
         if query.get(name) not in allowed:
             problems.append(f"its {name} is none of {', '.join(allowed)}")
     for name, text in query.items():
@@ -219,7 +219,7 @@ def choose_view(choices: Choices) -> None:
 def choose_target_and_sampler(choices: Choices) -> None:
     titles: dict[str, dict[str, tuple[str, str]]] = {
         "target": {name: (family.title, family.about) for name, family in FAMILIES.items()},
-        "sampler": {name: (sampler.title, sampler.about) for name, sampler in SAMPLERS.items()},
+        "sampler": {name: (sampler.label, sampler.about) for name, sampler in EVERY_SAMPLER.items()},
     }
     for name, table in titles.items():
         key = f"{name}.{choices.edition}"
@@ -242,7 +242,7 @@ def choose_parameters(choices: Choices) -> None:
     for name, value in choices.values().items():
         if choices.view == "full" or name in ("epsilon", "L"):
             number(PARAMETERS[name], place, value, f"{choices.target}.{choices.sampler}.{name}.{choices.edition}")
-    if place != SAMPLERS[choices.sampler].defaults(choices.target):
+    if place != EVERY_SAMPLER[choices.sampler].defaults(choices.target):
         st.button(
             "Paper's best values", on_click=_best, args=(choices,), icon=":material/menu_book:", width="stretch",
             help="Go back to the values that the paper found best for this target and sampler.",

@@ -166,7 +166,8 @@ def _tile_values(job: Job, found: Estimates | None, name: str) -> Iterator[Tile]
     yield Tile("Acceptance", _share(rates["trajectory"].rate), "Accepted tests of qᴴ, of the whole trajectory.", True)
     if rates["inner"].made.sum():
         yield Tile("Inner updates", _share(rates["inner"].rate), "Accepted updates of qᴼ inside trajectories.")
-    yield Tile("Outer updates", _share(rates["outer"].rate), "Accepted updates of qᴼ after trajectories.")
+    if rates["outer"].made.sum():
+        yield Tile("Outer updates", _share(rates["outer"].rate), "Accepted updates of qᴼ after trajectories.")
     bulk, tail, rhat = (found.ess_bulk, found.ess_tail, found.rhat) if found else (None, None, None)
     about, rough = ("≈ ", ROUGH.format(found.used)) if found and found.rough else ("", "")
     text = f"Effective sample size of {shown}, for its mean: ArviZ's bulk ESS."

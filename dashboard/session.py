@@ -88,7 +88,7 @@ class Session:
             return
         spec = self.job.spec
         values = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
-        self.pins.append(Pin(f"{spec.method.title} ({values})", self.job))
+        self.pins.append(Pin(f"{spec.method.label} ({values})", self.job))
 
     def follow(self, spec: RunSpec) -> None:
         """Start anew if the controls have moved away from the run shown, and that is what the person asked for."""

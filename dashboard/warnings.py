@@ -14,7 +14,8 @@ def warnings(job: Job, estimates: Estimates | None, name: str) -> list[str]:
     run, spec = job.run, job.spec
     if run is None or job.drawn < FEWEST_DRAWS:
         return []
-    found = [*_step_size(job)]
+    wrong = [f"{spec.method.title} is wrong on purpose. {spec.method.wrong}"] if spec.method.wrong else []
+    found = [*wrong, *_step_size(job)]
     if estimates is None:
         return found
     if math.isnan(estimates.ess_bulk):

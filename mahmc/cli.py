@@ -20,7 +20,7 @@ from mahmc import tables
 from mahmc.compare import COSTS, FULL, REPLICATES, Comparison
 from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.run import Run
-from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
 from mahmc.spec import RUN_PARAMETERS, STARTS, RunSpec
 from mahmc.targets import FAMILIES, elements
 from mahmc.version import __version__
@@ -46,7 +46,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     sample = commands.add_parser("sample", help="draw chains and print a summary", description=_sample.__doc__)
     sample.add_argument("target", metavar="TARGET", help=f"one of {', '.join(FAMILIES)}")
-    sample.add_argument("sampler", metavar="SAMPLER", help=f"one of {', '.join(SAMPLERS)}")
+    sample.add_argument(
+        "sampler",
+        metavar="SAMPLER",
+        help=f"one of {', '.join(EVERY_SAMPLER)}; wrong on purpose: {', '.join(WRONG_SAMPLERS)}",
+    )
     for title, group in (
         ("of the sampler (left out: the paper's best values)", PARAMETERS.values()),
         ("of the run", RUN_PARAMETERS.values()),
@@ -141,7 +145,7 @@ def summary(run: Run) -> str:
     settings = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
     rates = {kind: a.rate for kind, a in run.acceptances.items() if a.rate is not None}
     lines = [
-        f"{run.target.title} by {spec.method.title} ({settings}; update {spec.update}; seed {spec.seed})",
+        f"{run.target.title} by {spec.method.label} ({settings}; update {spec.update}; seed {spec.seed})",
         f"{spec.chains} chains x {drawn} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
         f"{run.leapfrogs:.3g} leapfrogs, {run.progress.leapfrogs_per_second:.3g} a second",
         "acceptance: " + ", ".join(f"{kind} {rate:.4f}" for kind, rate in rates.items())
@@ -232,8 +236,8 @@ def _list(options: argparse.Namespace) -> int:
         for p in family.parameters:
             print(f"    {p.name:12} {p.title}, {p.range}; default {p.default}")
     print("\nsamplers")
-    for sampler in SAMPLERS.values():
-        print(f"  {sampler.name:8} {sampler.about}")
+    for sampler in EVERY_SAMPLER.values():
+        print(f"  {sampler.name:10} {'WRONG on purpose. ' if sampler.wrong else ''}{sampler.about}")
         for target in FAMILIES:
             values = ", ".join(f"{name} {value:g}" for name, value in sampler.defaults(target).items())
             print(f"    {target:12} {values}")

@@ -321,7 +321,9 @@ def _costs(run: Run) -> dict[str, float]:
     share = spec.draws / spec.slots
     leapfrogs = spec.chains * spec.draws * spec.leapfrogs_per_draw
     gradients = leapfrogs + spec.chains
-    updates = spec.chains * spec.draws * spec.thin * (spec.method.inner_updates(spec.values) + 1)
+    updates = (
+        spec.chains * spec.draws * spec.thin * (spec.method.inner_updates(spec.values) + spec.method.outer_updates())
+    )
     return {"leapfrogs": leapfrogs, "gradients": gradients, "updates": gradients + updates,
             "seconds": run.seconds * share}  # fmt: skip
 

@@ -236,7 +236,7 @@ class Run:
         return {
             "trajectory": Acceptance(counts[Counts.TRAJECTORY], iterations * method.tests(values)),
             "inner": Acceptance(counts[Counts.INNER], iterations * method.inner_updates(values)),
-            "outer": Acceptance(counts[Counts.OUTER], iterations),
+            "outer": Acceptance(counts[Counts.OUTER], iterations * method.outer_updates()),
         }
 
     @property
@@ -250,7 +250,7 @@ class Run:
         per_iteration = {
             "trajectory": (Counts.TRAJECTORY, method.tests(values)),
             "inner": (Counts.INNER, method.inner_updates(values)),
-            "outer": (Counts.OUTER, 1),
+            "outer": (Counts.OUTER, method.outer_updates()),
         }
         rates = {kind: counts[:, row] / (made * n) for kind, (row, n) in per_iteration.items() if n > 0 and len(made)}
         return np.array([m.done for m in moments]), rates
@@ -324,8 +324,8 @@ class Run:
         update = self.target.updates.index(self.spec.update) + 1
         for block in blocks:
             block.done += self.spec.method.advance(
-                self.target.data, update, self.spec.values, block.state, block.counts[phase], block.record,
-                block.done, goal - block.done, self._stop,
+                self.spec.method, self.target.data, update, self.spec.values, block.state, block.counts[phase],
+                block.record, block.done, goal - block.done, self._stop,
             )  # fmt: skip
 
     def _new_block(self, number: int) -> Block:

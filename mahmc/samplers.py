@@ -6,14 +6,14 @@ This is the one place where a parameter is described. Controls, the command line
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mahmc.kernels import Record, State, persistent, trajectory
 from mahmc.parameters import Parameter
-from mahmc.schedules import alternate
+from mahmc.schedules import alternate, asymmetric
 
 Settings = Mapping[str, Any]
 Block = tuple[State, np.ndarray, Record, int, int, np.ndarray]  # state, counts, out, first, n, stop
@@ -57,7 +57,7 @@ PARAMETERS = {
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler as a choice. `advance(target data, update of qᴼ, parameters, *block)` runs its kernel on one block."""
+    """A sampler as a choice. `advance(itself, target data, update of qᴼ, parameters, *block)` runs its kernel."""
 
     name: str
     title: str
@@ -65,7 +65,16 @@ class Sampler:
     parameters: tuple[str, ...]
     advance: Callable[..., int]
     presets: Mapping[str, Mapping[str, float]]  # best values by target
-    paper_ess: Mapping[str, float]  # Table 1: relative ESS per leapfrog, by target
+    paper_ess: Mapping[str, float] = field(default_factory=dict)  # Table 1: relative ESS per leapfrog, by target
+    schedule: Callable[..., np.ndarray] = alternate
+    correction: float = 1.0  # of the test by ΔE
+    outer: bool = True  # whether an update of qᴼ follows each trajectory (within Gibbs)
+    wrong: str = ""  # why it is wrong, of those that are so on purpose
+
+    @property
+    def label(self) -> str:
+        """Its title; of a wrong one with a warning in it."""
+        return f"{self.title} (wrong on purpose)" if self.wrong else self.title
 
     def leapfrogs(self, values: Settings) -> int:
         """Leapfrogs in one iteration."""
@@ -73,11 +82,16 @@ class Sampler:
 
     def tests(self, values: Settings) -> int:
         """Accept/reject tests of q^H in one iteration."""
-        return 1 if self.advance is _trajectory else int(values["L"])
+        return int(values["L"]) if self.advance is _persistent else 1
 
     def inner_updates(self, values: Settings) -> int:
         """Updates of qᴼ inside one iteration's trajectory."""
-        return int(values.get("n_u", 1)) - 1
+        n_u = int(values.get("n_u", 1))
+        return n_u if self.schedule is asymmetric else n_u - 1
+
+    def outer_updates(self) -> int:
+        """Updates of qᴼ after one iteration's trajectory."""
+        return int(self.outer)
 
     def defaults(self, target: str) -> dict[str, float]:
         """The paper's best values for this target, or the general defaults."""
@@ -85,13 +99,14 @@ class Sampler:
         return general | dict(self.presets.get(target, {}))
 
 
-def _trajectory(data: Any, update: int, values: Settings, *block: Any) -> int:
+def _trajectory(sampler: Sampler, data: Any, update: int, values: Settings, *block: Any) -> int:
     state, *rest = block
-    schedule = alternate(values["L"], values.get("n_u", 1), update)
-    return trajectory(data, state, schedule, update, values["epsilon"], *rest)
+    D = sampler.schedule(values["L"], values.get("n_u", 1), update)
+    outer = update if sampler.outer else 0
+    return trajectory(data, state, D, outer, values["epsilon"], sampler.correction, *rest)
 
 
-def _persistent(data: Any, update: int, values: Settings, *block: Any) -> int:
+def _persistent(sampler: Sampler, data: Any, update: int, values: Settings, *block: Any) -> int:
     state, *rest = block
     alpha, delta = values.get("alpha", 0.0), values.get("delta", 0.0)
     return persistent(data, state, values["L"], update, values["epsilon"], alpha, delta, "delta" in values, *rest)
@@ -167,3 +182,36 @@ SAMPLERS = {
         ),
     )
 }
+
+# Wrong on purpose, to be looked at beside the right ones: never among those that are compared or recommended. As in
+# the published check of them, no update follows the trajectory: it would hide much of what is wrong.
+WRONG_SAMPLERS = {
+    s.name: s
+    for s in (
+        Sampler(
+            "naive",
+            "Naive MH within HMC",
+            "MAHMC whose test forgets ΔE, what updates of qᴼ inside the trajectory did to the energy.",
+            ("epsilon", "L", "n_u"),
+            _trajectory,
+            SAMPLERS["mahmc"].presets,
+            correction=0.0,
+            outer=False,
+            wrong="Updates inside the trajectory have had their own Metropolis test. The final test counts the energy "
+            "that they gained or lost once more, so it punishes moves uphill and rewards moves downhill twice.",
+        ),
+        Sampler(
+            "asymmetric",
+            "Asymmetric MAHMC",
+            "MAHMC that repeats (leapfrogs, update): a sequence that read backwards is another one.",
+            ("epsilon", "L", "n_u"),
+            _trajectory,
+            SAMPLERS["mahmc"].presets,
+            schedule=asymmetric,
+            outer=False,
+            wrong="Read backwards the sequence begins with an update, and such a one is never drawn: Algorithm 3's "
+            "factor P(D⁻¹)/P(D) is zero. The test takes it for one, and accepts moves that no reversed move balances.",
+        ),
+    )
+}
+EVERY_SAMPLER = SAMPLERS | WRONG_SAMPLERS

@@ -5,7 +5,11 @@ A sequence D is kept as runs, rows of (which, how many): which = 0 are leapfrogs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+
+from mahmc.parameters import InvalidInput
 
 
 def alternate(L: int, n_u: int, update: int = 1) -> np.ndarray:
@@ -13,5 +17,21 @@ def alternate(L: int, n_u: int, update: int = 1) -> np.ndarray:
 
     It begins and ends with leapfrogs, so it is a palindrome: D⁻¹ = D, and Algo. 3's factor P(D⁻¹)/P(D) is one.
     """
-    segments = [(0, L)] + [(update, 1), (0, L)] * (n_u - 1)
-    return np.array(segments, np.int64)
+    return deterministic([(0, L)] + [(update, 1), (0, L)] * (n_u - 1))
+
+
+def deterministic(runs: Sequence[tuple[int, int]]) -> np.ndarray:
+    """The one sequence with these runs of (which, how many), always; refused unless it is a palindrome."""
+    if list(runs) != list(runs)[::-1]:
+        raise InvalidInput(
+            "this sequence D of leapfrogs and updates is no palindrome: read backwards it is another one, which is "
+            "never drawn, so that Algorithm 3's factor P(D⁻¹)/P(D) is zero and every trajectory would have to be "
+            "rejected. Mirror it (leapfrogs, update, leapfrogs), or draw D at random, with its mirror image among what "
+            "can be drawn."
+        )
+    return np.array(runs, np.int64)
+
+
+def asymmetric(L: int, n_u: int, update: int = 1) -> np.ndarray:
+    """n_u times (L leapfrogs, one update): no palindrome, and wrong with the test of one. Only for its exhibit."""
+    return np.array([(0, L), (update, 1)] * n_u, np.int64)

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from mahmc import targets
 from mahmc.parameters import InvalidInput, Parameter, choose
-from mahmc.samplers import PARAMETERS, SAMPLERS, Sampler
+from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, Sampler
 from mahmc.targets import FAMILIES, Target
 
 RUN_PARAMETERS = {
@@ -73,7 +73,7 @@ class RunSpec:
     def of(cls, target: str | Target, sampler: str, **chosen: Any) -> RunSpec:
         """The spec with these choices; what is left out takes the paper's best value, or the default."""
         built, rest = _built_target(target, chosen)
-        method = SAMPLERS[choose(sampler, SAMPLERS, "sampler")]
+        method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
         _refuse_unknown(rest, built, method)
         parameters = method.defaults(built.name)
         for name in method.parameters:
@@ -119,7 +119,7 @@ class RunSpec:
 
     @property
     def method(self) -> Sampler:
-        return SAMPLERS[self.sampler]
+        return EVERY_SAMPLER[self.sampler]
 
     @property
     def values(self) -> dict[str, Any]:

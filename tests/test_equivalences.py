@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import mahmc
-from mahmc import Run
+from mahmc import InvalidInput, Run
+from mahmc.samplers import SAMPLERS, WRONG_SAMPLERS
+from mahmc.schedules import deterministic
 
 pytestmark = pytest.mark.quick
 TARGETS = ("mdc", "blr", "gmm")
@@ -48,3 +50,25 @@ def test_different_samplers_differ() -> None:
     shared = {"epsilon": 0.05, "L": 7, **SIZE}
     assert not same_draws(mahmc.sample("mdc", "mahmc", n_u=2, **shared), mahmc.sample("mdc", "hmc", **shared))
     assert not same_draws(mahmc.sample("mdc", "mala-p", alpha=0.1, **shared), mahmc.sample("mdc", "mala", **shared))
+
+
+def test_a_deterministic_sequence_that_is_no_palindrome_is_refused() -> None:
+    """With words that name the factor which would be zero."""
+    with pytest.raises(InvalidInput, match=r"P\(D⁻¹\)/P\(D\) is zero"):
+        deterministic([(0, 1), (1, 1)])
+    assert deterministic([(0, 1), (1, 1), (0, 1)]).tolist() == [[0, 1], [1, 1], [0, 1]]
+
+
+def test_wrong_samplers_are_kept_apart() -> None:
+    assert {"naive", "asymmetric"} == set(WRONG_SAMPLERS)
+    assert not set(WRONG_SAMPLERS) & set(SAMPLERS)
+    assert all("wrong on purpose" in sampler.label for sampler in WRONG_SAMPLERS.values())
+    assert not any(sampler.wrong for sampler in SAMPLERS.values())
+    assert set(mahmc.Comparison("gmm").entries) == set(SAMPLERS)
+
+
+def test_naive_without_updates_inside_is_hmc() -> None:
+    """With nothing to forget it is right: the same draws as HMC, until an update after the trajectory."""
+    shared = {"epsilon": 0.3, "L": 5, "chains": 8, "draws": 1, "warmup": 0, "seed": 3}
+    naive, hmc = mahmc.sample("gmm", "naive", n_u=1, **shared), mahmc.sample("gmm", "hmc", **shared)
+    assert np.array_equal(naive.draws["q"], hmc.draws["q"])

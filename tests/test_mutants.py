@@ -36,7 +36,8 @@ MUTANTS = [
     ),
     Mutant(
         "an asymmetric sequence of updates", "schedules.py",
-        "[(0, L)] + [(update, 1), (0, L)] * (n_u - 1)", "[(0, L), (update, 1)] * n_u", ("gmm", "mahmc", "metropolis"),
+        "deterministic([(0, L)] + [(update, 1), (0, L)] * (n_u - 1))", "np.array([(0, L), (update, 1)] * n_u)",
+        ("gmm", "mahmc", "metropolis"),
     ),
     Mutant(
         "the step size of the whole trajectory from its first tau", "kernels/moves.py",

@@ -13,13 +13,13 @@ TRAJECTORY, INNER, OUTER, NON_FINITE = (int(row) for row in Counts)
 
 
 @kernel
-def trajectory(target, state, D, outer, epsilon, counts, out, first, n, stop):
+def trajectory(target, state, D, outer, epsilon, correction, counts, out, first, n, stop):
     """Run iterations first … first + n − 1 of MAHMC within Gibbs; returns how many were done.
 
     D is the sequence of updates in runs, rows of (which, how many): which = 0 are leapfrogs, i > 0 is the target's
-    update i of q^O. `outer` is the update after the trajectory, 0 for none. `stop[0]` is looked at in each run of D:
-    once set, the iteration under way is undone, randomness and all, so that the chain goes on later as if never
-    stopped.
+    update i of q^O. `outer` is the update after the trajectory, 0 for none. `correction` is 1; at 0 the test forgets
+    ΔE, which is the naive sampler, and wrong. `stop[0]` is looked at in each run of D: once set, the iteration under
+    way is undone, randomness and all, so that the chain goes on later as if never stopped.
     """
     before = state.before
     for iteration in range(first, first + n):
@@ -54,7 +54,7 @@ def trajectory(target, state, D, outer, epsilon, counts, out, first, n, stop):
             return iteration - first
         E = U + kinetic(state.p)
         finite = is_finite(E)
-        accepted = (uniform(state.rng) < exp(E0 + delta_E - E)) & finite  # Algo. 3, line 11; D is a palindrome
+        accepted = (uniform(state.rng) < exp(E0 + correction * delta_E - E)) & finite  # Algo. 3, line 11
         restore(accepted, state.q, before.q)
         restore(accepted, state.other, before.other)
         restore(accepted, state.grad, before.grad)
