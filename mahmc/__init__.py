@@ -24,10 +24,11 @@ Notation, used everywhere; the paper's symbol is the name:
 | D       | D     | the sequence of leapfrogs and updates of q^O in a trajectory |
 
 Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
-compare.
+compare → checks.
 """
 
 from mahmc import targets
+from mahmc.checks import Checking, check
 from mahmc.compare import Comparison, compare
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Progress, Run, sample
@@ -37,6 +38,6 @@ from mahmc.targets import Target
 from mahmc.version import __version__
 
 __all__ = [
-    "SAMPLERS", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target", "__version__",
-    "compare", "sample", "targets",
+    "SAMPLERS", "Checking", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target",
+    "__version__", "check", "compare", "sample", "targets",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
-"""The command line: `mahmc sample`, `mahmc table`, `mahmc list`, `mahmc compile`; options come from the registries.
+"""The command line: `mahmc sample`, `table`, `check`, `list`, `compile`; options come from the registries.
 
-Exit codes: 0 done; 2 something given cannot be used (the message says what to do); 130 stopped by Ctrl-C, with what
-was drawn until then kept.
+Exit codes: 0 done; 1 a check called a sampler wrong; 2 something given cannot be used (the message says what to do);
+3 a check had not enough draws to tell; 130 stopped by Ctrl-C, with what was done until then kept.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mahmc import tables
+from mahmc.checks import CASES, LEVEL, Checking, Verdict, own_cell
 from mahmc.compare import COSTS, FULL, REPLICATES, Comparison
 from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.run import Run
@@ -25,7 +26,7 @@ from mahmc.spec import RUN_PARAMETERS, STARTS, RunSpec
 from mahmc.targets import FAMILIES, elements
 from mahmc.version import __version__
 
-STOPPED = 130
+WRONG, UNCLEAR, STOPPED = 1, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,24 +46,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mahmc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     sample = commands.add_parser("sample", help="draw chains and print a summary", description=_sample.__doc__)
-    sample.add_argument("target", metavar="TARGET", help=f"one of {', '.join(FAMILIES)}")
-    sample.add_argument(
-        "sampler",
-        metavar="SAMPLER",
-        help=f"one of {', '.join(EVERY_SAMPLER)}; wrong on purpose: {', '.join(WRONG_SAMPLERS)}",
-    )
-    for title, group in (
-        ("of the sampler (left out: the paper's best values)", PARAMETERS.values()),
-        ("of the run", RUN_PARAMETERS.values()),
-        *((f"of {family.name}", family.parameters) for family in FAMILIES.values()),
-    ):
-        _add_options(sample.add_argument_group(f"parameters {title}"), group)
-    sample.add_argument("--update", help="how qᴼ is updated: gibbs or metropolis")
-    sample.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
-    sample.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
+    _add_spec(sample)
     sample.add_argument("--out", metavar="FILE.nc", type=Path, help="write the draws there, as NetCDF for ArviZ")
-    sample._negative_number_matcher = re.compile(r"^-[\d.]")  # so that --means -1,1 is a value, not an option
     sample.set_defaults(command=_sample)
+    check = commands.add_parser(
+        "check", help="is it right? verdicts with p-values; without a target, of all samplers on all cases",
+        description=_check.__doc__,
+    )  # fmt: skip
+    _add_spec(check, optional=True)
+    check.add_argument("--budget", metavar="FLOAT", type=float, default=1.0, help="times the usual draws (default: 1)")
+    check.add_argument("--level", metavar="FLOAT", type=float, default=LEVEL,
+                       help=f"probability of a false alarm, for each verdict (default: {LEVEL:g})")  # fmt: skip
+    check.set_defaults(command=_check)
     commands.add_parser("list", help="targets, samplers, parameters and their ranges").set_defaults(command=_list)
     table = commands.add_parser("table", help="the paper's Table 1, with intervals", description=_table1.__doc__)
     table.add_argument("--targets", metavar="A,B", default="mdc,blr", help="on which targets (default: mdc,blr)")
@@ -78,6 +73,26 @@ def _parser() -> argparse.ArgumentParser:
     compile_ = commands.add_parser("compile", help="compile every sampler for every target, and keep the result")
     compile_.set_defaults(command=_compile)
     return parser
+
+
+def _add_spec(parser: argparse.ArgumentParser, optional: bool = False) -> None:
+    """A target, a sampler, and whatever can be chosen of either."""
+    count = "?" if optional else None
+    parser.add_argument("target", metavar="TARGET", nargs=count, help=f"one of {', '.join(FAMILIES)}")
+    parser.add_argument(
+        "sampler", metavar="SAMPLER", nargs=count,
+        help=f"one of {', '.join(EVERY_SAMPLER)}; wrong on purpose: {', '.join(WRONG_SAMPLERS)}",
+    )  # fmt: skip
+    for title, group in (
+        ("of the sampler (left out: the paper's best values)", PARAMETERS.values()),
+        ("of the run", RUN_PARAMETERS.values()),
+        *((f"of {family.name}", family.parameters) for family in FAMILIES.values()),
+    ):
+        _add_options(parser.add_argument_group(f"parameters {title}"), group)
+    parser.add_argument("--update", help="how qᴼ is updated: gibbs or metropolis")
+    parser.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
+    parser.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
+    parser._negative_number_matcher = re.compile(r"^-[\d.]")  # so that --means -1,1 is a value, not an option
 
 
 def _add_options(group: Any, parameters: Any) -> None:
@@ -226,6 +241,53 @@ def _table1(options: argparse.Namespace) -> int:
 
 def _budget(options: argparse.Namespace, target: str) -> int | None:
     return FULL[target] // options.replicates if options.full else options.gradients
+
+
+CHOSEN_BY_CHECKS = ("chains", "draws", "warmup", "thin", "start", "keep")
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Check a sampler on a target in every way that applies, and say right, wrong, or not enough draws to tell."""
+    from tqdm import tqdm
+
+    checking = _checking(options)
+    stopped = False
+    with tqdm(total=checking.total, unit=" checks", disable=None, leave=False) as bar:
+        try:
+            for step in checking:
+                bar.update()
+                cell = step.cell
+                bar.write(f"{cell.sampler} on {cell.case.title}, {cell.findings[step.check]}")
+        except KeyboardInterrupt:
+            checking.stop()
+            stopped = True
+    found = [cell for cell in checking.cells.values() if cell.verdict is not None]
+    print("\n" + _table([("sampler", "target", "verdict", "seconds"),
+                         *((EVERY_SAMPLER[cell.sampler].label, cell.case.title, str(cell.verdict),
+                            f"{cell.seconds:.1f}") for cell in found)]))  # fmt: skip
+    if (agreed := checking.agreement()) is not None:
+        print(f"\n{agreed}\nCompared: {agreed.compared}.")
+    if stopped:
+        print("mahmc: stopped; the verdicts are of what was done until then.", file=sys.stderr)
+        return STOPPED
+    verdicts = {cell.verdict for cell in found}
+    return WRONG if Verdict.WRONG in verdicts else UNCLEAR if Verdict.UNCLEAR in verdicts else 0
+
+
+def _checking(options: argparse.Namespace) -> Checking:
+    """What is to be checked: one sampler on one target, one target or case with all samplers, or everything."""
+    seed = int(RUN_PARAMETERS["seed"].parse(options.seed)) if options.seed is not None else 0
+    common: dict[str, Any] = {"budget": options.budget, "level": options.level, "seed": seed}
+    for name in CHOSEN_BY_CHECKS:
+        if getattr(options, name) is not None:
+            raise InvalidInput(f"--{name} is chosen by the checks themselves: use --budget for more or fewer draws.")
+    if options.sampler is None:
+        cases = None if options.target is None else [options.target]
+        return Checking.of(None, cases, **common)
+    if options.target in CASES and options.target not in FAMILIES:
+        return Checking.of([options.sampler], [options.target], **common)
+    spec = _spec(options)
+    return Checking([own_cell(spec.build_target(), spec.sampler, {**spec.values, "update": spec.update})], **common)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -23,8 +23,8 @@ ORDER = [
     {"spec"},
     {"diagnostics"},
     {"run"},
-    {"checks", "compare"},
-    {"tables"},
+    {"compare"},
+    {"checks", "tables"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

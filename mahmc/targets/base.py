@@ -71,6 +71,7 @@ class Truth:
     sd_se: float = 0.0
     density_se: Callable[[np.ndarray], np.ndarray] = field(default=lambda x: np.zeros_like(x, dtype=float))
     cdf: Callable[[np.ndarray], np.ndarray] | None = None
+    moments: int = 4  # so many are finite, if not all: a mean has an error from two on, a variance from four on
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,7 @@ class Target:
     derived: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)
     exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
     known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
+    small: Callable[[], Target] | None = None  # one of the same kind whose discrete states can be enumerated
     stable_epsilon: float | None = None  # beyond it the leapfrog diverges where U is steepest
     fingerprint: str = ""  # of data that its settings do not tell (a user's own X and y)
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # arrays people may want to see: X and y

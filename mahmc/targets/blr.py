@@ -209,7 +209,7 @@ def _prior_truths(d: int, shape: float, scale: float) -> dict[str, Truth]:
     """τ ~ Gamma; β_j = N/√τ is Student t with 2·shape degrees of freedom; |β|² is a scaled F."""
     from scipy import stats
 
-    beta = _law(stats.t(2 * shape, scale=1.0 / np.sqrt(shape * scale)), 0.002)
+    beta = _law(stats.t(2 * shape, scale=1.0 / np.sqrt(shape * scale)), 0.002, moments=math.ceil(2 * shape) - 1)
     tau = stats.gamma(shape, scale=scale)
     log_tau = stats.loggamma(shape, loc=np.log(scale))
     square = stats.f(d, 2 * shape, scale=d / (shape * scale))
@@ -221,6 +221,7 @@ def _prior_truths(d: int, shape: float, scale: float) -> dict[str, Truth]:
         lambda x: 2.0 * np.asarray(x) * square.pdf(np.square(x)),
         (0.0, float(np.sqrt(square.ppf(0.995)))),
         cdf=lambda x: square.cdf(np.square(x)),
+        moments=math.ceil(2 * shape) - 1,
     )
     truths = {f"beta[{j}]": beta for j in range(d)}
     return truths | {"tau": _law(tau, 0.001), "log_tau": _law(log_tau, 0.0005), "beta_norm": norm}
@@ -234,9 +235,10 @@ def _norm_mean(d: int, shape: float, scale: float) -> float:
     return chi * math.exp(math.lgamma(shape - 0.5) - math.lgamma(shape)) / math.sqrt(scale)
 
 
-def _law(law: Any, tail: float) -> Truth:
+def _law(law: Any, tail: float, moments: int = 4) -> Truth:
     mean, sd = float(law.mean()), float(law.std())
-    return Truth(mean, sd, law.pdf, (float(law.ppf(tail)), float(law.ppf(1.0 - tail))), cdf=law.cdf)
+    support = float(law.ppf(tail)), float(law.ppf(1.0 - tail))
+    return Truth(mean, sd, law.pdf, support, cdf=law.cdf, moments=moments)
 
 
 @cache

@@ -70,6 +70,8 @@ def _step_scale(target, other):
     return splat(1.0)
 
 
+SMALL = 2  # that many w have few enough states to enumerate
+
 PARAMETERS = (
     Parameter(
         "n_w", "n_w", "Number of w", "How many binary variables hang on u.", kind="int", low=1, high=1000,
@@ -121,6 +123,7 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         pack=pack,
         derived={"ones": lambda draws: draws["w"].sum(axis=-1)},
         exact=exact,
+        small=lambda: mdc(min(n_w, SMALL), sd),
         stable_epsilon=_stable_epsilon(n_w, sd),
         known=lambda: _truths(n_w, sd),
     )

@@ -1,0 +1,178 @@
+"""Detailed balance of the discrete part, exactly, with the continuous part frozen.
+
+On a target whose discrete states can be enumerated, q^H is held where they overlap, but not evenly, as equal energies
+would hide mistakes (ε is next to nothing, so leapfrogs do not move it). States s are drawn from π(s | q^H) by
+enumeration, and one iteration makes s′ of each. If the flow from i to j is that from j to i, the pair (s, s′) is as
+probable as (s′, s): of n pairs between i and j, the number that go one way is binomial with probability ½. That test is
+exact: no estimate, no asymptotics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations, count, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, sequential, unclear
+from mahmc.kernels import energies
+from mahmc.run import Run
+from mahmc.spec import RunSpec
+from mahmc.targets import Target, elements
+
+CHECK = "detailed balance"
+ROUNDS = 2
+GROWTH = 2
+FROZEN = 1e-12  # ε
+CANDIDATES = 400  # continuous parts to choose from
+EVENNESS = 0.75  # of the greatest entropy of the states: they overlap, and differ
+FEWEST_PAIRS = 100  # between two states, to be looked at
+RESOLUTION = 0.25  # "right" is said if a flow that is larger than its reverse by this share would show
+
+
+class Flows(NamedTuple):
+    """Pairs (s, s′) by state, and what the states are."""
+
+    states: tuple[str, ...]
+    counts: np.ndarray  # [i, j]: from i to j
+
+
+def detailed_balance(
+    target: str | Target,
+    sampler: str,
+    *,
+    draws: int = 65536,
+    level: float = LEVEL,
+    seed: int = 0,
+    workbench: Workbench | None = None,
+    **chosen: Any,
+) -> Finding:
+    """Whether flows between any two discrete states balance, with q^H frozen."""
+    bench = workbench or Workbench()
+    spec = RunSpec.of(target, sampler, **chosen)
+    built = target if isinstance(target, Target) else spec.build_target()
+    if built.small is None:
+        return unclear(CHECK, f"{built.name} has no discrete part that is small enough to enumerate.", level)
+    small = built.small()
+    own = {name: value for name, value in chosen.items() if name not in dict(spec.settings)}
+
+    def make_round(number: int) -> Round:
+        n = draws * GROWTH ** (number - 1)
+        flows = flow_counts(small, sampler, n, (seed, number), own, bench)
+        return judge(flows, n, level / ROUNDS)
+
+    compared = "the flows between any two discrete states under a frozen continuous part, each way"
+    return sequential(CHECK, compared, make_round, level, ROUNDS)
+
+
+def judge(flows: Flows, n: int, level: float) -> Round:
+    """Binomial tests of all pairs of states between which there was enough flow."""
+    from scipy import stats
+
+    comparisons, smallest = [], 0
+    pairs = list(combinations(range(len(flows.states)), 2))
+    for i, j in pairs:
+        forth, back = int(flows.counts[i, j]), int(flows.counts[j, i])
+        if forth + back < FEWEST_PAIRS:
+            continue
+        smallest = min(smallest or forth + back, forth + back)
+        p_value = float(stats.binomtest(forth, forth + back).pvalue)
+        total = forth + back
+        what = f"flow from {flows.states[i]} to {flows.states[j]}, of both ways"
+        comparisons.append(Comparison(what, p_value, forth / total, 0.5, 0.5 / np.sqrt(total)))
+    if not comparisons:
+        return Round((), n, "nothing", False, "Almost nothing flowed between the states: there is nothing to see.")
+    most = max(int(flows.counts[i, j] + flows.counts[j, i]) for i, j in pairs)
+    reach, least = (_reach(size, level / len(comparisons)) for size in (most, smallest))
+    return Round(
+        tuple(comparisons),
+        n,
+        f"a flow larger than its reverse by {reach:.1%} where most flows, by {least:.0%} where least does",
+        reach <= RESOLUTION,
+        "Too little flowed between the states: draw more.",
+        flows,
+    )
+
+
+def _reach(pairs: int, level: float) -> float:
+    """By what share a flow must exceed its reverse to be seen, nearly always, among so many pairs."""
+    from scipy import stats
+
+    wide = stats.norm.isf(level / 2.0) + stats.norm.ppf(POWER)
+    off = min(0.499, wide * 0.5 / np.sqrt(pairs))
+    return float((0.5 + off) / (0.5 - off) - 1.0)
+
+
+def flow_counts(
+    target: Target, sampler: str, n: int, seed: tuple[int, int], chosen: Mapping[str, Any], bench: Workbench
+) -> Flows:
+    """Start n chains at one q^H and states drawn by enumeration, make one iteration, and count pairs."""
+    rng = np.random.default_rng((*seed, 5))
+    states = enumerate_states(target)
+    frozen, masses = _overlapping(target, states, rng)
+    picked = rng.choice(len(masses), size=n, p=masses)
+    starts = {name: values[picked] for name, values in states.items()}
+    starts |= {name: np.repeat(value[None], n, axis=0) for name, value in frozen.items()}
+    fixed = started_from(target, starts)
+    about: dict[str, Any] = {"start": "exact", "chains": n, "draws": 1, "warmup": 0, "thin": 1, "keep": tuple(states)}
+    number = int(np.random.SeedSequence((*seed, 6)).generate_state(1)[0])
+    run = bench.advance(Run(RunSpec.of(fixed, sampler, **{**chosen, **about, "epsilon": FROZEN}, seed=number), fixed))
+    after = {name: values[:, 0] for name, values in run.draws.items()}
+    place = {key: i for i, key in enumerate(_keys(states))}
+    reached = np.array([place[key] for key in _keys(after)])
+    counts = np.zeros((len(masses), len(masses)), np.int64)
+    np.add.at(counts, (picked, reached), 1)
+    return Flows(tuple(_label(key) for key in place), counts)
+
+
+def started_from(target: Target, draws: Mapping[str, np.ndarray]) -> Target:
+    """The target with these draws as its exact ones: chain i starts from draw i, and what is over repeats the last."""
+    n = len(next(iter(draws.values())))
+    given = count()
+
+    def exact(rng: np.random.Generator, size: int) -> dict[str, np.ndarray]:
+        rows = np.minimum([next(given) for _ in range(size)], n - 1)
+        return {name: values[rows] for name, values in draws.items()}
+
+    return replace(target, exact=exact)
+
+
+def enumerate_states(target: Target) -> dict[str, np.ndarray]:
+    """All values of the discrete quantities together, by quantity, one row a state."""
+    discrete = [quantity for quantity in target.quantities if quantity.discrete]
+    names = [element for quantity in discrete for element in elements(quantity)]
+    ranges = [range(int(target.truths[name].support[0]), int(target.truths[name].support[1]) + 1) for name in names]
+    table = np.array(list(product(*ranges)), np.int8)
+    columns = np.cumsum([quantity.size for quantity in discrete])[:-1]
+    parts = np.split(table, columns, axis=1)
+    return {q.name: part if q.vector else part[:, 0] for q, part in zip(discrete, parts, strict=True)}
+
+
+def _overlapping(
+    target: Target, states: Mapping[str, np.ndarray], rng: np.random.Generator
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """A continuous part, of some exact draws and midpoints of two, under which states overlap; and their masses."""
+    assert target.exact is not None
+    drawn = target.exact(rng, CANDIDATES)
+    kept = {name: values for name, values in drawn.items() if name not in states}
+    points = {name: np.concatenate([values, 0.5 * (values + values[::-1])]) for name, values in kept.items()}
+    n_states = len(next(iter(states.values())))
+    together = {name: np.repeat(values, n_states, axis=0) for name, values in points.items()}
+    repeated = {name: np.concatenate([values] * 2 * CANDIDATES) for name, values in states.items()}
+    U = energies(target, *target.pack({**together, **repeated})).reshape(2 * CANDIDATES, n_states)
+    masses = np.exp(U.min(axis=1, keepdims=True) - U)
+    masses /= masses.sum(axis=1, keepdims=True)
+    entropy = -(masses * np.log(np.maximum(masses, 1e-300))).sum(axis=1)
+    best = int(np.argmin(abs(entropy - EVENNESS * entropy.max())))
+    return {name: np.asarray(values[best]) for name, values in points.items()}, masses[best]
+
+
+def _keys(states: Mapping[str, np.ndarray]) -> list[tuple[int, ...]]:
+    columns = np.column_stack([values.reshape(len(values), -1) for values in states.values()])
+    return [tuple(row) for row in columns.tolist()]
+
+
+def _label(key: tuple[int, ...]) -> str:
+    return "".join(map(str, key)) if len(key) > 1 else f"component {key[0]}"

@@ -1,0 +1,99 @@
+"""Invariance: exact draws in, a few iterations, exact draws out.
+
+After Gandy and Scott (2021), "Unit testing for MCMC and other Monte Carlo methods": if the sampler leaves the target
+alone, draws that were exact still are, and have the distribution of fresh ones: no burn-in, no autocorrelation, no
+tolerance to guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mahmc.checks.two_samples import compare, scalars
+from mahmc.checks.verdicts import LEVEL, POWER, Finding, Round, Workbench, sequential, unclear
+from mahmc.kernels import energies
+from mahmc.run import Run
+from mahmc.spec import RunSpec
+from mahmc.targets import Target
+
+CHECK = "invariance"
+ROUNDS = 4
+GROWTH = 4  # times as many draws from round to round
+FEWEST_MOVED = 0.5  # of the chains: a sampler that stands still leaves everything alone
+
+
+def invariance(
+    target: str | Target,
+    sampler: str,
+    *,
+    iterations: int = 3,
+    draws: int = 8192,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = 0,
+    workbench: Workbench | None = None,
+    **chosen: Any,
+) -> Finding:
+    """Whether `iterations` of the sampler leave exact draws exact: distributions, spreads, products of pairs."""
+    bench = workbench or Workbench()
+    spec = RunSpec.of(target, sampler, **chosen)
+    built = target if isinstance(target, Target) else spec.build_target()
+    if built.exact is None:
+        return unclear(CHECK, f"{built.name} has no exact draws to start from.", level)
+
+    def make_round(number: int) -> Round:
+        n = draws * GROWTH ** (number - 1)
+        fresh, moved, share = exact_and_moved(built, sampler, iterations, n, (seed, number), chosen, bench)
+        comparisons = compare(fresh, moved)
+        reach = smallest_change(n, level / rounds / len(comparisons))
+        return Round(
+            comparisons,
+            n,
+            f"a change of any probability by {reach:.2g} within {iterations} iterations",
+            share >= FEWEST_MOVED,
+            f"Only {share:.0%} of the chains moved at all: take a smaller step size.",
+        )
+
+    compared = f"{draws} or more exact draws after {iterations} iterations with as many fresh ones"
+    return sequential(CHECK, compared, make_round, level, rounds)
+
+
+def smallest_change(n: int, level: float) -> float:
+    """The least distance of two distributions which a Kolmogorov-Smirnov test of n and n draws sees, nearly always.
+
+    It rejects above c(level)·√(2/n), c(a) = √(−½·log(a/2)), and the sample's own distance is off by c(1 − POWER)·√(2/n)
+    at most, with probability POWER.
+    """
+    c = [np.sqrt(-0.5 * np.log(a / 2.0)) for a in (level, 1.0 - POWER)]
+    return float(sum(c) * np.sqrt(2.0 / n))
+
+
+def exact_and_moved(
+    target: Target,
+    sampler: str,
+    iterations: int,
+    draws: int,
+    seed: tuple[int, int],
+    chosen: Mapping[str, Any],
+    bench: Workbench,
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], float]:
+    """Fresh exact draws, other exact draws after a few iterations (scalars by name), and the share that moved."""
+    assert target.exact is not None
+    number = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    wanted: dict[str, Any] = {"start": "exact", "chains": draws, "draws": 1, "warmup": 0, "thin": iterations}
+    spec = RunSpec.of(target, sampler, **wanted, seed=number, **chosen)
+    rng = np.random.default_rng((*seed, 1))
+    fresh = target.exact(rng, draws)
+    fresh["energy"] = energies(target, *target.pack(fresh))
+    if "alpha" in spec.values:  # the momentum outlives an iteration, and so does v
+        fresh |= {"momentum": rng.standard_normal((draws, target.dim))}
+    if "delta" in spec.values:
+        fresh |= {"slice": rng.uniform(-1.0, 1.0, draws)}
+    run = Run(RunSpec.of(target, sampler, **wanted, seed=number, keep=tuple(fresh), **chosen), target)
+    bench.advance(run)
+    moved = {name: values[:, 0] for name, values in run.draws.items()}
+    share = float((run.acceptances["trajectory"].accepted > 0).mean())
+    return scalars(fresh, target), scalars(moved, target), share

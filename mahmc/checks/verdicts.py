@@ -1,0 +1,163 @@
+"""Verdicts: what a check says, how sure it is, and what it could not have seen.
+
+A check makes comparisons, each with a p-value. The smallest, times their number (Bonferroni), is held against a level
+in the sequential way of Gandy and Scott (2021, "Unit testing for MCMC and other Monte Carlo methods", their Algo. 1),
+so that a verdict of *wrong* is false with at most a stated probability. *Right* is said only if errors of a stated
+size would have been caught; otherwise there are not enough draws to tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from mahmc.run import Run
+
+LEVEL = 1e-4  # of false alarms, of one sampler on one target
+POWER = 0.9  # with which an error of the size that is stated would have been caught
+
+
+class Verdict(StrEnum):
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNCLEAR = "not enough draws to tell"
+
+
+class Stopped(Exception):
+    """A check was stopped before it had anything to say."""
+
+
+class Comparison(NamedTuple):
+    """One statistic against what it should be; an estimate, its truth and its error where there are such numbers."""
+
+    what: str
+    p_value: float
+    estimate: float = math.nan
+    truth: float = math.nan
+    error: float = math.nan
+
+    @property
+    def z(self) -> float:
+        """Distance from the truth in standard errors."""
+        return (self.estimate - self.truth) / self.error if self.error > 0 else math.nan
+
+
+class Round(NamedTuple):
+    """One round of a check: its comparisons, and what it would have caught."""
+
+    comparisons: tuple[Comparison, ...]
+    draws: int
+    catches: str  # the smallest error that it would have caught, in words
+    enough: bool = True  # whether that is small enough to say right
+    obstacle: str = ""  # what to do, if not
+    exhibit: Any = None  # what a picture needs
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found. If the sampler is right, `wrong` is said with probability at most `level`."""
+
+    check: str
+    verdict: Verdict
+    p_value: float  # the smallest, times the number of comparisons; at most one
+    level: float
+    compared: str
+    catches: str
+    rounds: int
+    draws: int
+    comparisons: tuple[Comparison, ...]  # of the last round, smallest p-value first
+    obstacle: str = ""
+    exhibit: Any = None
+
+    @property
+    def right(self) -> bool:
+        return self.verdict is Verdict.RIGHT
+
+    @property
+    def wrong(self) -> bool:
+        return self.verdict is Verdict.WRONG
+
+    @property
+    def words(self) -> str:
+        """The verdict and its grounds, in one or two sentences."""
+        if not self.comparisons:
+            return f"{self.verdict.capitalize()}: {self.obstacle}"
+        worst = self.comparisons[0]
+        text = (
+            f"{self.verdict.capitalize()}: of {len(self.comparisons)} comparisons the smallest p-value is "
+            f"{worst.p_value:.2g} ({worst.what}), {self.p_value:.2g} when corrected for their number; level "
+            f"{self.level:.2g}. "
+        )
+        if self.wrong:
+            return text + f"Compared: {self.compared}."
+        return text + f"It would have caught {self.catches}." + (f" {self.obstacle}" if self.obstacle else "")
+
+    def __str__(self) -> str:
+        return f"{self.check}: {self.words}"
+
+
+def sequential(
+    check: str, compared: str, make_round: Callable[[int], Round], level: float = LEVEL, rounds: int = 3
+) -> Finding:
+    """Hold rounds 1, 2, … of ever more draws against the level, until one of them decides.
+
+    In each round the corrected p-value is held against β: at most β is a failure, above γ + β a pass, and anything
+    between asks for a further round. With β = level/rounds at first, γ = β^(1/rounds) and β ← β/γ from round to round,
+    false alarms have probability at most `level`.
+    """
+    beta = level / rounds
+    gamma = beta ** (1.0 / rounds)
+    for number in range(1, rounds + 1):
+        found = make_round(number)
+        comparisons = tuple(sorted(found.comparisons, key=lambda comparison: comparison.p_value))
+        corrected = min(1.0, comparisons[0].p_value * len(comparisons)) if comparisons else 1.0
+        if corrected <= beta or corrected > gamma + beta or number == rounds:
+            break
+        beta /= gamma
+    if comparisons and corrected <= beta:
+        verdict = Verdict.WRONG
+    else:
+        verdict = Verdict.RIGHT if found.enough and comparisons else Verdict.UNCLEAR
+    obstacle = "" if verdict is not Verdict.UNCLEAR else found.obstacle
+    return Finding(
+        check, verdict, corrected, level, compared, found.catches, number, found.draws, comparisons, obstacle,
+        found.exhibit,
+    )  # fmt: skip
+
+
+def unclear(check: str, reason: str, level: float = LEVEL) -> Finding:
+    """A check that has nothing to look at."""
+    return Finding(check, Verdict.UNCLEAR, 1.0, level, "", "nothing", 0, 0, (), reason)
+
+
+class Workbench:
+    """Runs chains for checks, and can be told to stop: then the run under way ends at once, and `Stopped` is raised."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Stop now, from any thread."""
+        self._stopped = True
+        if self._run is not None:
+            self._run.stop()
+
+    def ready(self) -> Workbench:
+        """Take back an earlier stop."""
+        self._stopped = False
+        return self
+
+    def advance(self, run: Run) -> Run:
+        """The run, at its end."""
+        self._run = run
+        chunks = iter(run)  # from here on a stop reaches the kernels; one that came before is seen below
+        while not self._stopped and next(chunks, None):
+            pass
+        self._run = None
+        if not run.finished:
+            raise Stopped
+        return run
