@@ -1,13 +1,50 @@
-"""The check checks: its own false alarms, and that it sees small differences."""
+"""The checks check: their own false alarms, what they see, what they say when they cannot see, and how they stop."""
 
 from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from mahmc.checks import compare, invariance
+import mahmc
+from mahmc import InvalidInput, Run, RunSpec, targets
+from mahmc.checks import (
+    CASES,
+    Checking,
+    Verdict,
+    agreement,
+    calibration,
+    check,
+    compare,
+    detailed_balance,
+    invariance,
+    joint_distribution,
+    marginals,
+    new_cell,
+)
+from mahmc.checks.flows import enumerate_states, started_from
+from mahmc.checks.margins import Size, Statistic, judge, quantile, statistics_of, thinned, whole_distribution
+from mahmc.checks.verdicts import Comparison, Round, Stopped, Workbench, sequential
+from mahmc.samplers import SAMPLERS, WRONG_SAMPLERS
 
-pytestmark = pytest.mark.quick
+OVERLAPPING = {"weights": [0.3, 0.4, 0.3], "means": [-1, 0, 1.5], "sds": [0.4, 1, 0.5]}
+HARD = {"epsilon": 0.75, "L": 1, "n_u": 2, "update": "metropolis"}
+
+
+def overlapping() -> targets.Target:
+    return targets.gmm(**OVERLAPPING)
+
+
+def rate_bound(level: float, n: int) -> float:
+    """What a rate of `level` stays below among n, up to four standard errors."""
+    return level + 4.0 * np.sqrt(level * (1.0 - level) / n)
+
+
+# ------------------------------------------------------------------------------------------------- two samples
 
 
 def two_samples(seed: int, n: int, shift: float = 0.0, correlation: float = 0.0) -> list[dict[str, np.ndarray]]:
@@ -19,12 +56,14 @@ def two_samples(seed: int, n: int, shift: float = 0.0, correlation: float = 0.0)
     return samples
 
 
+@pytest.mark.quick
 def test_p_values_are_not_too_small_under_equality() -> None:
     """Corrected p-values below 5 % in at most 5 % of 400 repetitions, up to four standard errors."""
     corrected = [r[0].p_value * len(r) for r in (compare(*two_samples(seed, 500)) for seed in range(400))]
-    assert np.mean(np.array(corrected) < 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)
+    assert np.mean(np.array(corrected) < 0.05) < rate_bound(0.05, 400)
 
 
+@pytest.mark.quick
 def test_differences_are_seen() -> None:
     assert compare(*two_samples(1, 20_000, shift=0.2))[0].p_value < 1e-8
     product = compare(*two_samples(1, 20_000, correlation=0.3))[0]
@@ -32,8 +71,325 @@ def test_differences_are_seen() -> None:
     assert "x and y" in product.what
 
 
-def test_verdict_says_what_was_done() -> None:
-    verdict = invariance("gmm", "mahmc", draws=2048, seed=1)
-    assert verdict.right
-    assert verdict.comparisons[0].p_value == min(c.p_value for c in verdict.comparisons)
-    assert "false alarms at most 1e-05" in str(verdict)
+# ------------------------------------------------------------------------------- marginals of autocorrelated draws
+
+
+def autoregressive(rng: np.random.Generator, rho: float, chains: int = 64, draws: int = 200) -> np.ndarray:
+    """Chains of order one with standard normal marginals, from exact starts."""
+    x = np.empty((chains, draws))
+    x[:, 0] = rng.standard_normal(chains)
+    noise = np.sqrt(1.0 - rho**2) * rng.standard_normal((chains, draws))
+    for t in range(1, draws):
+        x[:, t] = rho * x[:, t - 1] + noise[:, t]
+    return x
+
+
+def switching(rng: np.random.Generator, stay: float, chains: int = 64, draws: int = 200) -> np.ndarray:
+    """Chains on 0, 1, 2 with masses .15, .3, .55 that are drawn anew only now and then."""
+    drawn = rng.choice(3, size=(chains, draws), p=[0.15, 0.3, 0.55])
+    anew = rng.random((chains, draws)) > stay
+    anew[:, 0] = True
+    last = np.maximum.accumulate(np.where(anew, np.arange(draws), 0), axis=1)
+    return np.take_along_axis(drawn, last, axis=1)
+
+
+NORMAL = targets.mdc().truths["u"]
+MASSES = targets.gmm(weights=[0.15, 0.3, 0.55], means=[0, 1, 2], sds=[1, 1, 1]).truths["component"]
+
+
+@pytest.mark.parametrize("rho", [-0.5, 0.9, 0.995])
+def test_false_alarms_of_marginals_keep_their_rate(rho: float) -> None:
+    """Of 200 right samples each p-value is below 2 % at most that often, up to four standard errors.
+
+    From antithetic draws to chains that hardly move within their length: the rule of thinning, and the chain as unit.
+    """
+    found: dict[str, list[float]] = {}
+    for seed in range(200):
+        x = autoregressive(np.random.default_rng((seed, 1)), rho)
+        comparisons = [s.compare() for s in statistics_of("u", x, NORMAL)]
+        whole = whole_distribution("u", x, NORMAL)
+        assert whole is not None
+        for comparison in (*comparisons, whole):
+            found.setdefault(comparison.what, []).append(comparison.p_value)
+    assert len(found) == 5
+    for what, p_values in found.items():
+        assert np.mean(np.array(p_values) < 0.02) <= rate_bound(0.02, 200), what
+
+
+@pytest.mark.parametrize("stay", [0.0, 0.9, 0.995])
+def test_false_alarms_of_masses_keep_their_rate(stay: float) -> None:
+    found: dict[str, list[float]] = {}
+    for seed in range(200):
+        x = switching(np.random.default_rng((seed, 2)), stay)
+        whole = whole_distribution("component", x, MASSES)
+        assert whole is not None
+        for comparison in (*(s.compare() for s in statistics_of("component", x, MASSES)), whole):
+            found.setdefault(comparison.what, []).append(comparison.p_value)
+    assert len(found) == 4
+    for what, p_values in found.items():
+        assert np.mean(np.array(p_values) < 0.02) <= rate_bound(0.02, 200), what
+
+
+def test_without_thinning_the_rate_would_be_wrong() -> None:
+    """So that the simulation above means something: a Kolmogorov-Smirnov test of all draws cries wolf."""
+    from scipy import stats
+
+    drawn = [autoregressive(np.random.default_rng((seed, 1)), 0.9) for seed in range(40)]
+    assert np.mean([stats.kstest(x.ravel(), "norm").pvalue < 0.02 for x in drawn]) > 0.3
+
+
+def test_thinning_keeps_a_draw_of_each_chain_at_least() -> None:
+    rng = np.random.default_rng(3)
+    assert thinned(autoregressive(rng, 0.9999)).size == 64
+    assert thinned(rng.standard_normal((64, 400))).size > 64 * 25
+    assert thinned(np.repeat(rng.standard_normal((64, 1)), 200, axis=1)).size == 64
+
+
+def test_an_error_of_the_stated_size_is_caught_as_often_as_stated() -> None:
+    """`reach` claims nine in ten; 400 repetitions, four standard errors."""
+    rng, level = np.random.default_rng(4), 1e-3
+    caught = []
+    for _ in range(400):
+        means = rng.standard_normal(64) / 5.0
+        reach = Statistic("x", "mean", means, 0.0, 1.0).reach(level)
+        caught.append(Statistic("x", "mean", means + reach, 0.0, 1.0).compare().p_value < level)
+    assert abs(np.mean(caught) - 0.9) < 4.0 * np.sqrt(0.09 / 400)
+
+
+@pytest.mark.quick
+def test_quantiles_by_bisection() -> None:
+    assert quantile(NORMAL, 0.1) == pytest.approx(-1.2815515655446)
+    tau = targets.blr(prior_only=True).truths["tau"]
+    assert quantile(tau, 0.9) == pytest.approx(100 * np.log(10))
+    assert quantile(tau, 1e-6) == pytest.approx(1e-4, rel=1e-5)
+
+
+@pytest.mark.quick
+def test_infinite_moments_are_not_compared() -> None:
+    """β of the prior has Student's t with two degrees of freedom: a mean without an error, no variance."""
+    truths = targets.blr(prior_only=True).truths
+    x = np.random.default_rng(5).standard_normal((8, 50))
+    assert {s.kind for s in statistics_of("beta[0]", x, truths["beta[0]"])} == {"probability"}
+    assert {s.kind for s in statistics_of("tau", x, truths["tau"])} == {"mean", "variance", "probability"}
+
+
+# ------------------------------------------------------------------------------------------------ the sequence
+
+
+def finding_of(p_values: list[float], level: float = 1e-3, rounds: int = 3) -> Any:
+    rounds_made = [Round((Comparison("x", p),), 10, "something") for p in p_values]
+    return sequential("test", "nothing", lambda number: rounds_made[number - 1], level, rounds)
+
+
+@pytest.mark.quick
+def test_sequence_decides_or_goes_on() -> None:
+    assert finding_of([0.5]).verdict is Verdict.RIGHT
+    assert finding_of([1e-6]).verdict is Verdict.WRONG
+    later = finding_of([0.01, 0.9])
+    assert (later.verdict, later.rounds) == (Verdict.RIGHT, 2)
+    assert finding_of([0.01, 1e-4]).verdict is Verdict.WRONG
+
+
+@pytest.mark.quick
+def test_false_alarms_of_the_sequence() -> None:
+    """With uniform p-values, at a level of 5 %, in at most 5 % of 4000 sequences, up to four standard errors."""
+    rng = np.random.default_rng(6)
+    wrong = [finding_of(list(rng.random(3)), 0.05).wrong for _ in range(4000)]
+    assert 0.0 < np.mean(wrong) <= rate_bound(0.05, 4000)
+
+
+@pytest.mark.quick
+def test_right_is_not_said_by_a_check_that_could_not_see() -> None:
+    blind = Round((Comparison("x", 0.5),), 10, "nothing", enough=False, obstacle="Draw more.")
+    found = sequential("test", "nothing", lambda number: blind)
+    assert found.verdict is Verdict.UNCLEAR
+    assert "Draw more." in found.words
+
+
+# ------------------------------------------------------------------------------------------- what each check sees
+
+
+def test_invariance_says_what_was_done() -> None:
+    found = invariance("gmm", "mahmc", draws=2048, seed=1)
+    assert found.right
+    assert found.comparisons[0].p_value == min(c.p_value for c in found.comparisons)
+    assert "level 0.0001" in str(found)
+    assert "would have caught a change of any probability" in str(found)
+
+
+@pytest.mark.parametrize("sampler", WRONG_SAMPLERS)
+def test_wrong_samplers_are_called_wrong_where_they_are_shown(sampler: str) -> None:
+    """At a tenth of the draws, three seeds; naive on the paper's GMM, asymmetric on overlapping components."""
+    case = {"naive": "gmm", "asymmetric": "gmm-overlapping"}[sampler]
+    for seed in range(3):
+        found = Checking.of([sampler], [case], budget=0.2, seed=seed).advance_all()
+        assert found.cells[sampler, case].verdict is Verdict.WRONG, found.cells[sampler, case].words
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_right_samplers_are_not_called_wrong(case: str) -> None:
+    """False alarms: 1e-4 a cell, 25 cells. A budget so small that some are unclear."""
+    checking = Checking.of(list(SAMPLERS), [case], budget=0.05, seed=1).advance_all()
+    verdicts = {sampler: cell.verdict for (sampler, _), cell in checking.cells.items()}
+    assert Verdict.WRONG not in verdicts.values(), verdicts
+
+
+@pytest.mark.parametrize("sampler", ["mahmc", "mala-pn"])
+def test_right_samplers_are_called_right(sampler: str) -> None:
+    found = Checking.of([sampler], ["gmm-overlapping"], budget=0.3, seed=1).advance_all()
+    assert found.cells[sampler, "gmm-overlapping"].verdict is Verdict.RIGHT, found.cells[
+        sampler, "gmm-overlapping"
+    ].words
+
+
+def test_detailed_balance_sees_naive_flows() -> None:
+    right = detailed_balance(overlapping(), "mahmc", seed=2, **HARD | {"n_u": 4})
+    wrong = detailed_balance(overlapping(), "naive", seed=2, **HARD | {"n_u": 4})
+    assert right.verdict is Verdict.RIGHT, right
+    assert wrong.verdict is Verdict.WRONG, wrong
+    assert wrong.exhibit.counts.sum() == wrong.draws
+    assert "flow from component" in wrong.comparisons[0].what
+
+
+@pytest.mark.quick
+def test_states_are_enumerated_and_chains_start_where_they_are_told() -> None:
+    target = targets.mdc(n_w=3)
+    states = enumerate_states(target)
+    assert states["w"].shape == (8, 3)
+    assert len({tuple(row) for row in states["w"].tolist()}) == 8
+    starts = {"u": np.linspace(0, 1, 13), "v": np.zeros(13), "w": np.tile([0, 1, 1], (13, 1)).astype(np.int8)}
+    fixed = started_from(target, starts)
+    spec = RunSpec.of(fixed, "hmc", start="exact", chains=13, draws=1, warmup=0, epsilon=1e-12, L=1)
+    assert np.allclose(Run(spec, fixed).advance_all().draws["u"][:, 0], starts["u"], atol=1e-9)
+
+
+@pytest.mark.parametrize("judge_by", [joint_distribution, calibration])
+def test_joint_tests_see_wrong_samplers(judge_by: Callable[..., Any]) -> None:
+    values = {"L": 2, "n_u": 3}
+    assert judge_by("mahmc", draws=2048, seed=3, **values).verdict is Verdict.RIGHT
+    assert judge_by("naive", draws=2048, seed=3, **values).verdict is Verdict.WRONG
+
+
+def test_calibration_of_right_samplers_keeps_its_rate() -> None:
+    """Ranks with residual dependence on the start would alarm: 40 repetitions at 5 %, up to four standard errors."""
+    from mahmc.checks.verdicts import LEVEL
+
+    p_values = [calibration("mahmc", draws=256, seed=seed, level=LEVEL, L=2, n_u=3).p_value for seed in range(40)]
+    assert np.mean(np.array(p_values) < 0.05) <= rate_bound(0.05, 40)
+
+
+def test_agreement_sees_a_sampler_that_is_off() -> None:
+    size: dict[str, Any] = {"chains": 32, "draws": 400, "warmup": 300}
+    runs = {name: mahmc.sample("blr", name, seed=9, **size) for name in ("hmc", "mahmc")}
+    found = agreement(runs)
+    assert found.verdict is Verdict.RIGHT, found
+    assert set(found.exhibit.accuracies.values()) == {562 / 569}
+    assert "98.77%" in found.compared
+    off = mahmc.sample(targets.blr(scale=0.05), "mahmc", seed=9, **size)  # another prior, another posterior
+    assert agreement(runs | {"mahmc": off}).verdict is Verdict.WRONG
+    assert agreement({"hmc": runs["hmc"]}).verdict is Verdict.UNCLEAR
+
+
+# ------------------------------------------------------------------------------------------- when it cannot see
+
+
+def test_too_few_draws_are_not_enough_to_tell() -> None:
+    found = check("gmm", "mahmc", budget=0.01)
+    assert found.verdict is Verdict.UNCLEAR
+    assert "draw more" in found.findings["marginals"].words
+
+
+def test_chains_that_stand_still_are_not_right() -> None:
+    """Nothing moves, so nothing is left that could be seen to change."""
+    found = check(overlapping(), "hmc", budget=0.05, epsilon=90.0, L=1, update="metropolis")
+    assert found.findings["invariance"].verdict is Verdict.UNCLEAR
+    assert "moved" in found.findings["invariance"].words
+
+
+def test_chains_that_have_not_arrived_are_not_wrong() -> None:
+    """BLR's posterior from the usual starts: with a step so small that they hardly leave, and with no warm-up."""
+    for size, epsilon in ((Size(32, 60, 10), 0.002), (Size(32, 400, 0), 0.05)):
+        found = marginals("blr", "hmc", size, epsilon=epsilon, L=2)
+        assert found.verdict is Verdict.UNCLEAR
+        assert "the start may not be forgotten" in found.words
+
+
+@pytest.mark.quick
+def test_a_target_without_truth_cannot_be_checked_for_marginals() -> None:
+    assert marginals(targets.blr(scale=7.0), "hmc", Size(8, 8)).verdict is Verdict.UNCLEAR
+    assert invariance("blr", "hmc").verdict is Verdict.UNCLEAR
+    assert detailed_balance("blr", "hmc").verdict is Verdict.UNCLEAR
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"budget": 0.0}, "budget"),
+        ({"budget": float("nan")}, "budget"),
+        ({"level": 0.0}, "level"),
+        ({"level": 2.0}, "level"),
+    ],
+)
+def test_bad_wishes_are_refused(wish: dict[str, float], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        Checking.of(["hmc"], ["gmm"], **wish)
+
+
+@pytest.mark.quick
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="Did you mean 'gmm'"):
+        Checking.of(["hmc"], ["gmmm"])
+    with pytest.raises(InvalidInput, match="Did you mean 'naive'"):
+        Checking.of(["naiv"], ["gmm"])
+    with pytest.raises(InvalidInput, match="sum to"):
+        check("gmm", "hmc", weights=[0.5, 0.1], means=[0, 1], sds=[1, 1])
+    with pytest.raises(InvalidInput, match="epsilon"):
+        new_cell(CASES["gmm"], "hmc", epsilon=-1.0)
+
+
+# ---------------------------------------------------------------------------------------------- stop and go on
+
+
+def test_stop_keeps_what_is_done_and_goes_on() -> None:
+    checking = Checking.of(["hmc", "mahmc"], ["gmm-overlapping"], budget=0.05)
+    steps = iter(checking)
+    first = next(steps)
+    checking.stop()
+    assert next(steps, None) is None
+    kept = dict(first.cell.findings)
+    assert checking.done == 1
+    checking.advance_all()
+    assert checking.finished
+    assert checking.cells["hmc", "gmm-overlapping"].findings["marginals"] is kept["marginals"]
+
+
+def test_stop_takes_effect_at_once() -> None:
+    """In the midst of a run that would take minutes."""
+    checking = Checking.of(["mala"], ["mdc"], budget=100.0)
+    worker = threading.Thread(target=checking.advance_all)
+    worker.start()
+    while checking.bench._run is None:
+        time.sleep(0.01)
+    begin = time.monotonic()
+    checking.stop()
+    worker.join(20.0)
+    assert not worker.is_alive()
+    assert checking.done == 0
+    assert time.monotonic() - begin < 5.0  # generous: that it does not wait for the end is the point
+
+
+@pytest.mark.quick
+def test_a_stopped_bench_stops() -> None:
+    bench = Workbench()
+    bench.stop()
+    with pytest.raises(Stopped):
+        bench.advance(Run(RunSpec.of("gmm", "hmc", draws=10, warmup=0)))
+    assert bench.ready().advance(Run(RunSpec.of("gmm", "hmc", draws=10, warmup=0))).finished
+
+
+def test_same_seed_same_findings() -> None:
+    one, two = (check(overlapping(), "mala-pn", budget=0.02, seed=5) for _ in range(2))
+    assert one.words == two.words
+    assert judge(one.run, 1e-4).comparisons == judge(two.run, 1e-4).comparisons  # type: ignore[arg-type]
+    assert check(overlapping(), "mala-pn", budget=0.02, seed=6).words != one.words

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from mahmc.checks import Verdict, invariance
+from mahmc.checks import Cell, Finding, check, invariance
 from mahmc.samplers import SAMPLERS
 from tests.conftest import HARD, hard_case
 
@@ -18,9 +18,15 @@ CASES = [(t, s, u) for t in HARD for s in SAMPLERS for u in UPDATES]
 LEVEL = 1e-5 / len(CASES)
 
 
-def verdict(target: str, sampler: str, update: str) -> Verdict:
+def verdict(target: str, sampler: str, update: str) -> Finding:
     built, values = hard_case(target, sampler)
     return invariance(built, sampler, update=update, draws=65536, iterations=20, level=LEVEL, seed=20, **values)
+
+
+def all_checks(target: str, sampler: str, update: str) -> Cell:
+    """As a person checks a sampler, with a tenth of the usual draws."""
+    built, values = hard_case(target, sampler)
+    return check(built, sampler, update=update, budget=0.1, seed=22, **values)
 
 
 @pytest.mark.parametrize(("target", "sampler", "update"), CASES)
@@ -38,7 +44,7 @@ def test_at_the_papers_settings(target: str, sampler: str, update: str) -> None:
     assert result.right, str(result)
 
 
-if __name__ == "__main__":  # for test_mutants: the verdict on whatever engine is on the path
-    found = verdict(*sys.argv[1:])
-    print(found)
-    sys.exit(0 if found.right else 1)
+if __name__ == "__main__":  # for test_mutants: the verdicts on whatever engine is on the path
+    print(verdict(*sys.argv[1:]))
+    cell = all_checks(*sys.argv[1:])
+    print(f"all checks: {cell.verdict}\n{cell.words}")

@@ -1,4 +1,4 @@
-"""The invariance test can fail: one-line mistakes in a copy of the engine are all caught by it.
+"""Checks can fail: one-line mistakes in a copy of the engine are caught, by the invariance test and by `mahmc.check`.
 
 Each mutant is the package with one line changed, in a folder of its own, run in a process of its own.
 """
@@ -84,26 +84,27 @@ MUTANTS = [
 
 
 def verdict_on(package_root: Path, case: tuple[str, str, str], cache: Path) -> subprocess.CompletedProcess[str]:
-    """The invariance test's exit code and words, with the engine found in `package_root`."""
+    """What the invariance test and all checks together say, with the engine found in `package_root`."""
     environment = os.environ | {"PYTHONPATH": f"{package_root}{os.pathsep}{ROOT}", "MAHMC_CACHE_DIR": str(cache)}
     command = [sys.executable, "-m", "tests.test_invariance", *case]
     return subprocess.run(command, env=environment, cwd=package_root, capture_output=True, text=True, timeout=600)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_invariance_test_catches(mutant: Mutant, tmp_path: Path) -> None:
+def test_checks_catch(mutant: Mutant, tmp_path: Path) -> None:
     copy = tmp_path / "mahmc"
     shutil.copytree(ROOT / "mahmc", copy, ignore=shutil.ignore_patterns("__pycache__"))
     source = (copy / mutant.file).read_text()
     assert source.count(mutant.right) == 1, "the line to be mutated has changed: adapt the mutant"
     (copy / mutant.file).write_text(source.replace(mutant.right, mutant.wrong))
     result = verdict_on(tmp_path, mutant.case, tmp_path / "cache")
-    assert result.returncode == 1, f"not caught: {result.stdout}{result.stderr}"
-    assert result.stdout.startswith("WRONG"), result.stdout + result.stderr
+    assert "invariance: Wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"
+    assert "all checks: wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"
 
 
 def test_the_engine_itself_is_passed_by_the_same_procedure(tmp_path: Path) -> None:
     """The copy without a change is called right, so what catches mutants is not the procedure."""
     shutil.copytree(ROOT / "mahmc", tmp_path / "mahmc", ignore=shutil.ignore_patterns("__pycache__"))
     result = verdict_on(tmp_path, ("gmm", "mahmc", "metropolis"), tmp_path / "cache")
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert "invariance: Right" in result.stdout, result.stdout + result.stderr
+    assert "all checks: right" in result.stdout, result.stdout + result.stderr

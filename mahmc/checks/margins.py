@@ -11,8 +11,9 @@ spaced and the last among them, as a quarter of its ESS, and at least one. Then 
 autocorrelation times apart (their correlation is e⁻⁸ for a chain of order one), and one draw a chain is independent
 exactly. tests/test_checks.py shows by simulation that false alarms keep their rate.
 
-Where no exact draws can be had (BLR's posterior), chains start as usual, a warm-up is left out, chains that still drift
-are said to be too short, and means and standard deviations are held against a reference with errors of its own.
+Where no exact draws can be had (BLR's posterior), chains start as usual, a warm-up is left out, chains that are short
+for their memory, or still drift, are not judged, and means and variances are held against a reference with errors of
+its own.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ TAIL = 0.1
 RESOLUTION = {"mean": 0.125, "variance": 0.3, "probability": 0.04}  # "right" is said if errors of that size would show
 THINNING = 4  # autocorrelation times between the draws that are kept for a Kolmogorov-Smirnov test
 LEAST_MASS = 0.005  # of a whole number that is looked at on its own
+FEWEST_PER_CHAIN = 10  # ESS of a chain that did not start from an exact draw
 DRIFT = 1e-3  # level at which the halves of chains are said to differ
 
 
@@ -142,9 +144,9 @@ def judge(run: Run, level: float, draws: int | None = None) -> Round:
         reaches[statistic.kind] = max(reaches[statistic.kind], statistic.reach(level / len(comparisons)))
     enough = all(reach <= RESOLUTION[kind] for kind, reach in reaches.items())
     obstacle = f"To say right, it has to see errors of {_reaches(RESOLUTION)}: draw more, or tune so that it mixes."
-    if run.spec.start != "exact" and (drifting := _drifting(values)):
+    if run.spec.start != "exact" and (reason := _start_remembered(values)):
         comparisons, enough = [], False
-        obstacle = f"Chains still drift ({drifting}), so the start may not be forgotten: take a longer warm-up."
+        obstacle = f"{reason}, so the start may not be forgotten: draw more, or tune so that it mixes."
     n = next(iter(values.values())).shape[1] * run.spec.chains
     return Round(tuple(comparisons), n, f"errors of {_reaches(reaches)}", enough, obstacle, run)
 
@@ -156,17 +158,21 @@ def _reaches(reaches: Mapping[str, float]) -> str:
     return ", ".join(words[kind].format(reach) for kind, reach in reaches.items() if reach > 0)
 
 
-def _drifting(values: Mapping[str, np.ndarray]) -> str:
-    """A coordinate whose first and second half differ beyond chance, chain by chain; "" if none does."""
+def _start_remembered(values: Mapping[str, np.ndarray]) -> str:
+    """Why chains may not have forgotten where they started: too short for their memory, or adrift; "" if neither."""
     from scipy import stats
 
+    sizes = {name: diagnostics.ess(np.asarray(x, float)) / len(x) for name, x in values.items()}
+    slowest = min(sizes, key=lambda key: -1.0 if math.isnan(sizes[key]) else sizes[key])
+    if not sizes[slowest] >= FEWEST_PER_CHAIN:
+        return f"A chain is worth {max(sizes[slowest], 0.0):.2g} independent draws of {slowest}"
     worst = {}
     for name, x in values.items():
         first, second = np.array_split(x, 2, axis=1)
         apart = second.mean(axis=1) - first.mean(axis=1)
         worst[name] = float(stats.ttest_1samp(apart, 0.0).pvalue) if np.ptp(apart) > 0 else 1.0
     name = min(worst, key=lambda key: worst[key])
-    return name if worst[name] * len(worst) < DRIFT else ""
+    return f"Chains still drift in {name}" if worst[name] * len(worst) < DRIFT else ""
 
 
 def statistics_of(name: str, x: np.ndarray, truth: Truth) -> Iterator[Statistic]:
