@@ -88,15 +88,15 @@ def test_ctrl_c_keeps_what_was_drawn(
 def test_check_says_wrong_right_or_not_enough_by_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     mixture = ["--weights", "0.3,0.4,0.3", "--means", "-1,0,1.5", "--sds", "0.4,1,0.5", "--update", "metropolis"]
     hard = [*mixture, "--epsilon", "0.75", "--L", "1"]
-    assert main(["check", "gmm", "asymmetric", *hard, "--n-u", "2", "--budget", "0.1"]) == 1
+    assert cli.main(["check", "gmm", "asymmetric", *hard, "--n-u", "2", "--budget", "0.1"]) == 1
     shown = capsys.readouterr().out
     assert "Wrong: of" in shown
     assert "wrong on purpose" in shown
-    assert main(["check", "gmm", "hmc", *hard, "--budget", "0.5"]) == 0
+    assert cli.main(["check", "gmm", "hmc", *hard, "--budget", "0.5"]) == 0
     assert "It would have caught errors of" in capsys.readouterr().out
-    assert main(["check", "gmm", "hmc", *hard, "--budget", "0.01"]) == 3
+    assert cli.main(["check", "gmm", "hmc", *hard, "--budget", "0.01"]) == 3
     assert "not enough draws to tell" in capsys.readouterr().out
-    assert main(["check", "gmm-overlapping", "hmc", "--budget", "0.01"]) == 3
+    assert cli.main(["check", "gmm-overlapping", "hmc", "--budget", "0.01"]) == 3
 
 
 def test_check_refuses_what_it_cannot_use(capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,5 +107,5 @@ def test_check_refuses_what_it_cannot_use(capsys: pytest.CaptureFixture[str]) ->
         (["gmm", "hmc", "--weights", "0.5,0.1", "--means", "0,1", "--sds", "1,1"], "sum to 0.6"),
         (["gmmm"], "Did you mean 'gmm'"),
     ):
-        assert main(["check", *arguments]) == 2
+        assert cli.main(["check", *arguments]) == 2
         assert said in capsys.readouterr().err
