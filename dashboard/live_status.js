@@ -60,7 +60,7 @@ class Reader {
     while (this.feed) {
       const begin = performance.now();
       const feed = this.feed;
-      const news = await fetchNews(feed.address, this.since);
+      const news = await fetchNews(feed.address, this.since).catch(() => null); // offline, or not the feed's answer
       if (feed === this.feed) this.take(news); // else the page was refreshed meanwhile: this may be older
       const rest = 1000 * feed.seconds - (performance.now() - begin);
       await new Promise((resolve) => setTimeout(resolve, rest));
@@ -85,8 +85,8 @@ class Reader {
 
 // News are the header's length (uint32), the header (JSON), and the charts' messages, whose sizes the header gives.
 async function fetchNews(address, since) {
-  const response = await fetch(new URL(`${address}?since=${since}`, base()), { cache: "no-store" }).catch(() => null);
-  if (response?.status !== 200) return null;
+  const response = await fetch(new URL(`${address}?since=${since}`, base()), { cache: "no-store" });
+  if (response.status !== 200) return null;
   const bytes = new Uint8Array(await response.arrayBuffer());
   let end = 4 + new DataView(bytes.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
