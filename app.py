@@ -1,12 +1,17 @@
-"""The dashboard's entry: page configuration and the table of pages, no more."""
+"""The dashboard's entry: the server and its routes when it is imported; run, the table of pages. No more."""
 
 import streamlit as st
 
-st.set_page_config(page_title="mahmc", page_icon="dashboard/icon.png", layout="wide", initial_sidebar_state=360)
-st.navigation(
-    [
-        st.Page("pages/overview.py", title="Overview", icon=":material/home:", default=True),
-        st.Page("pages/explore.py", title="Explore", icon=":material/tune:"),
-        st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
-    ]
-).run()
+from dashboard import feed
+
+if __name__ == "__main__":  # by Streamlit, for each visitor
+    st.set_page_config(page_title="mahmc", page_icon="dashboard/icon.png", layout="wide", initial_sidebar_state=360)
+    st.navigation(
+        [
+            st.Page("pages/overview.py", title="Overview", icon=":material/home:", default=True),
+            st.Page("pages/explore.py", title="Explore", icon=":material/tune:"),
+            st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+        ]
+    ).run()
+else:
+    app = st.App(__file__, routes=[feed.route(st.get_option("server.baseUrlPath"))])

@@ -152,6 +152,7 @@ def live(spec: RunSpec, view: str, port: int) -> tuple[float, float, float]:
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         sizes: list[int] = []
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
+        page.on("response", lambda response: sizes.append(int(response.headers.get("content-length", 0))))
         page.goto(f"http://localhost:{port}/explore?{spec.to_query()}&view={view}")
         page.wait_for_timeout(1000 * SETTLE)
         result = _run_once(page, spec, sizes)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import controls, figures, session
+from dashboard import controls, feed, figures, session
 from dashboard.estimates import Estimates, estimates
 from dashboard.figures import Chart
 from dashboard.gallery import Wanted
 from dashboard.jobs import Job, Status
 from dashboard.live_chart import LiveChart
-from dashboard.live_status import Tile, live_status
+from dashboard.live_status import Tile, live_status, said
 from dashboard.session import Session
 from dashboard.warnings import warnings
 from mahmc import Run, RunSpec, diagnostics, targets
@@ -88,52 +88,96 @@ def _buttons(tab: Session, spec: RunSpec | None) -> None:
 
 
 def live(tab: Session, spec: RunSpec | None) -> None:
-    """Status, tiles, warnings and charts, refreshed by themselves until nothing more is to come."""
-    busy = _busy(tab)
-    st.fragment(_live, run_every=UPDATE_SECONDS if busy else None)(tab, spec, busy)
+    """Status, tiles, warnings and charts. They follow the tab's feed until nothing more is to come."""
+    run = tab.job.run if tab.job else None
+    st.fragment(_live)(tab, spec, _busy(tab, _quantity(run) if run else ""))
 
 
-def _busy(tab: Session) -> bool:
-    """Whether chains run, or the last estimates are still being worked out."""
+def _busy(tab: Session, name: str) -> bool:
+    """Whether chains run, or the last estimates of this quantity are still being worked out."""
     job = tab.job
     if job is None or job.run is None or job.alive:
         return job is not None and job.alive
-    return tab.estimator is not None and tab.estimator.behind(_quantity(job.run))
+    return tab.estimator is not None and tab.estimator.behind(name)
 
 
 def _live(tab: Session, spec: RunSpec | None, was_busy: bool) -> None:
     """Containers come first and always, whatever is in them: a chart keeps its node only if its place stays."""
     status, remarks, quantity, pictures = (st.container(key=f"live.{part}") for part in LIVE_PARTS)
-    job = tab.job
+    job, name = tab.job, ""
     if job is not None and job.alive:
         job.wait_for_first(FIRST_SECONDS)
-    shown, faded = tab.shown()
-    found = None
+    shown, _ = tab.shown()
     if job is None and spec is not None:
         with pictures:
             _outlook(spec)
     if shown is not None and shown.run is not None:
         with quantity:
             name = _choose_quantity(shown.run)
-        found = tab.estimator(name) if tab.estimator and not faded else None
+    look = Look.of(tab, spec, name)
+    if look.run is not None:
         with pictures:
-            _charts(tab, shown, name, faded or tab.stale(spec))
+            _charts(tab, look)
+    tab.feed.tell = partial(_news, tab, spec, look)
     with status:
         if job is None:
             st.info("Choose a target and a sampler at the side, and press **Run**.", icon=":material/play_circle:")
         elif job.status == Status.FAILED:
             st.error(session.status_line(job), icon=":material/error:")
         else:
-            tiles = _tiles(shown, found, name, tab.choices.view) if shown and shown.run else []
-            live_status(session.status_line(job), job.run.progress.share if job.run else 0.0, tiles, "live.tiles")
+            source = {"address": tab.feed.address, "seconds": UPDATE_SECONDS, "since": tab.gallery.last}
+            live_status(*_standing(tab, look), "live.tiles", source if look.busy else None)
     with remarks:
-        if tab.stale(spec):
+        if look.stale:
             st.caption(":orange[The controls have changed since: this run is of the former settings. Press Run.]")
-        elif shown is not None and shown.run is not None and not faded:
-            for text in warnings(shown, found, name):
-                st.warning(text, icon=":material/warning:")
-    if was_busy and not _busy(tab):
+        for text in look.warnings:
+            st.warning(text, icon=":material/warning:")
+    if was_busy and not look.busy:
         st.rerun()
+
+
+class Look(NamedTuple):
+    """What a page looks like, but for what its feed brings: where that changes, the page has to be refreshed."""
+
+    job: Job | None  # the one shown
+    run: Run | None
+    name: str  # of the quantity
+    alive: bool
+    busy: bool
+    former: bool  # shown until the one under way has begun
+    stale: bool
+    warnings: tuple[str, ...]
+
+    @staticmethod
+    def of(tab: Session, spec: RunSpec | None, name: str) -> Look:
+        job, former = tab.shown()
+        stale = tab.stale(spec)
+        run, alive = (job.run, job.alive) if job else (None, False)
+        found: tuple[str, ...] = ()
+        if job is not None and name and not former and not stale:
+            found = tuple(warnings(job, tab.estimates(name), name))
+        return Look(job, run, name, alive, _busy(tab, name), former, stale, found)
+
+
+def _standing(tab: Session, look: Look) -> tuple[str, float, list[Tile]]:
+    """How the run stands: in words, the share that is done, and tiles."""
+    run = tab.job.run if tab.job else None
+    share = run.progress.share if run else 0.0
+    return session.status_line(tab.job), share, _tiles(tab, look) if look.run else []
+
+
+def _news(tab: Session, spec: RunSpec | None, before: Look, since: int) -> bytes | None:
+    """How the run stands and the charts made after number `since`; None if the page does not look as before.
+
+    Asked for between refreshes of the page, and not by Streamlit: no `st` in here.
+    """
+    if Look.of(tab, spec, before.name) != before:
+        return None
+    if before.run is not None:
+        tab.gallery.show(_wanted(tab, before), before.alive)
+    last = tab.gallery.last
+    charts = {key: picture.message for key, picture in tab.gallery.since(since).items()}
+    return feed.news(charts, last=last, **said(*_standing(tab, before)))
 
 
 def _choose_quantity(run: Run) -> str:
@@ -155,13 +199,15 @@ def _quantity(run: Run) -> str:
     return st.session_state.get(_quantity_key(run), run.target.paper_quantity)
 
 
-def _tiles(job: Job, found: Estimates | None, name: str, view: str) -> list[Tile]:
-    return [tile for tile in _tile_values(job, found, name) if view == "full" or tile.simple]
-
-
-def _tile_values(job: Job, found: Estimates | None, name: str) -> Iterator[Tile]:
-    run = job.run
+def _tiles(tab: Session, look: Look) -> list[Tile]:
+    job, run = look.job, look.run
+    assert job is not None
     assert run is not None
+    found = None if look.former else tab.estimates(look.name)
+    return [tile for tile in _tile_values(job, run, found, look.name) if tab.choices.view == "full" or tile.simple]
+
+
+def _tile_values(job: Job, run: Run, found: Estimates | None, name: str) -> Iterator[Tile]:
     rates, shown = run.acceptances, figures.plain(name)
     yield Tile("Acceptance", _share(rates["trajectory"].rate), "Accepted tests of qᴴ, of the whole trajectory.", True)
     if rates["inner"].made.sum():
@@ -218,27 +264,32 @@ def _count(value: float | None) -> str:
 # ---------------------------------------------------------------------------------------------------- charts
 
 
-def _charts(tab: Session, job: Job, name: str, faded: bool) -> None:
+def _charts(tab: Session, look: Look) -> None:
     """Trace and distribution; in the full view the discrete part, running mean and running acceptance as well."""
-    run = job.run
-    assert run is not None
-    about = (job.number, name, faded, job.alive, tuple((pin.name, pin.job.number) for pin in tab.pins))
-    wanted = [
-        Wanted(key, about, run.done, partial(_picture, title, make, faded))
-        for key, title, make in _makers(tab, run, name, job.alive)
-    ]
-    pictures = tab.gallery.show(wanted, job.alive)
+    wanted = _wanted(tab, look)
+    pictures = tab.gallery.show(wanted, look.alive)
     for i in range(0, len(pictures), 2):
         for column, place, picture in zip(st.columns(2), wanted[i : i + 2], pictures[i : i + 2], strict=False):
             with column:
                 picture.show(f"chart.{place.key}")
 
 
-def _picture(title: str, make: Callable[[], Chart], faded: bool) -> LiveChart:
+def _wanted(tab: Session, look: Look) -> list[Wanted[LiveChart]]:
+    job, run, faded = look.job, look.run, look.former or look.stale
+    assert job is not None
+    assert run is not None
+    about = (job.number, look.name, faded, look.alive, tuple((pin.name, pin.job.number) for pin in tab.pins))
+    return [
+        Wanted(key, about, run.done, partial(_picture, key, title, make, faded))
+        for key, title, make in _makers(tab, run, look.name, look.alive)
+    ]
+
+
+def _picture(key: str, title: str, make: Callable[[], Chart], faded: bool) -> LiveChart:
     chart = make()
     if faded:
         chart.figure.update_traces(opacity=FADED)
-    return LiveChart.of(chart.figure, alt=chart.alt, title=title, caption=chart.caption)
+    return LiveChart.of(chart.figure, alt=chart.alt, title=title, caption=chart.caption, place=key)
 
 
 def _outlook(spec: RunSpec) -> None:

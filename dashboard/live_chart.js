@@ -13,7 +13,7 @@ const charts = new WeakMap();
 export default function ({ data, parentElement }) {
   const node = parentElement.querySelector(".live-chart");
   if (!charts.has(node)) charts.set(node, new Chart(node));
-  charts.get(node).update(decode(data));
+  charts.get(node).refresh(decode(data));
   // Streamlit also runs this when newer data overtakes a call: only a node that has left the page is done with.
   return () => node.isConnected || charts.get(node)?.dispose();
 }
@@ -29,6 +29,7 @@ class Chart {
     });
     this.seeing.observe(node);
     this.listening = new AbortController();
+    node.addEventListener("news", ({ detail }) => this.update(decode(detail)), { signal: this.listening.signal });
     this.holdWhileDragging(this.listening.signal);
   }
 
@@ -40,8 +41,16 @@ class Chart {
     }
   }
 
+  // What the page was last refreshed with may be older than the news since, when only colours have changed.
+  refresh(message) {
+    if (message.version === this.refreshed) return this.schedule();
+    this.refreshed = message.version;
+    this.update(message);
+  }
+
   update(message) {
     this.message = message;
+    this.node.dataset.place = message.place ?? "";
     this.node.style.height = `${message.height}px`;
     this.node.setAttribute("aria-label", message.alt);
     this.node.previousElementSibling.textContent = message.title ?? "";

@@ -42,14 +42,22 @@ class LiveChart(NamedTuple):
 
     @staticmethod
     def of(
-        figure: Figure | dict[str, Any], *, height: int = 320, alt: str = "", title: str = "", caption: str = ""
+        figure: Figure | dict[str, Any],
+        *,
+        height: int = 320,
+        alt: str = "",
+        title: str = "",
+        caption: str = "",
+        place: str = "",
     ) -> LiveChart:
         """`figure`, as wide as its container and `height` pixels high; `alt` says what it shows.
 
         Colours come from Streamlit's theme in place of the figure's template, width and height from here. Title and
-        caption are part of it: as elements of their own the page would refresh them at every update.
+        caption are part of it: as elements of their own the page would refresh them at every update. By its `place` a
+        feed finds it on the page.
         """
-        return LiveChart(payload(figure, height=height, alt=alt, title=title, caption=caption, library=_library()))
+        words = {"alt": alt, "title": title, "caption": caption}
+        return LiveChart(payload(figure, height=height, place=place, library=_library(), **words))
 
     def show(self, key: str) -> None:
         """Draw it; with the same `key` again, update what is there.

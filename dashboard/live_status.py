@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -35,7 +35,18 @@ _mount = st.components.v2.component(
 )
 
 
-def live_status(text: str, share: float | None, tiles: Iterable[Tile], key: str) -> None:
-    """Show a line of text, a bar filled to `share` and the tiles; with the same `key` again, update them."""
+def said(text: str, share: float | None, tiles: Iterable[Tile]) -> dict[str, Any]:
+    """A line of text, a bar filled to `share` and the tiles, as they are sent."""
     shown = [{"label": t.label, "value": t.value, "beside": t.beside, "help": t.help} for t in tiles]
-    _mount(key=key, data={"text": text, "share": share, "tiles": shown})
+    return {"text": text, "share": share, "tiles": shown}
+
+
+def live_status(
+    text: str, share: float | None, tiles: Iterable[Tile], key: str, feed: dict[str, Any] | None = None
+) -> None:
+    """Show a line of text, a bar filled to `share` and the tiles; with the same `key` again, update them.
+
+    From a feed's address it fetches news by itself: the same, and charts made after the number `since`. Where there are
+    none it has the page, or the fragment that it is in, run again.
+    """
+    _mount(key=key, data={**said(text, share, tiles), "feed": feed}, on_refresh_change=lambda: None)

@@ -8,7 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.controls import Choices, read_link
-from dashboard.estimates import Estimator, preload
+from dashboard.estimates import Estimates, Estimator, preload
+from dashboard.feed import Feed
 from dashboard.gallery import Gallery
 from dashboard.jobs import Background, Comparing, Job, Status
 from mahmc import Comparison, InvalidInput, RunSpec
@@ -34,6 +35,7 @@ class Session:
     estimator: Estimator | None = None
     pins: list[Pin] = field(default_factory=list)
     gallery: Gallery = field(default_factory=Gallery)
+    feed: Feed = field(default_factory=Feed)
     comparing: Comparing | None = None
 
     def start(self, spec: RunSpec, target: Target | None = None) -> None:
@@ -94,6 +96,10 @@ class Session:
         """Start anew if the controls have moved away from the run shown, and that is what the person asked for."""
         if self.choices.follow and self.job is not None and self.job.spec != spec:
             self.start(spec)
+
+    def estimates(self, name: str) -> Estimates | None:
+        """The latest diagnostics of this quantity of the run."""
+        return self.estimator(name) if self.estimator else None
 
     def shown(self) -> tuple[Job | None, bool]:
         """The job to draw, and whether it is only the former one, until this one has begun."""

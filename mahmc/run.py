@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ from mahmc.spec import RunSpec
 from mahmc.streams import source
 from mahmc.targets import Target, elements
 
-CHUNK_SECONDS = 0.2  # a stop does not wait for its end; longer chunks have blocks wait less for each other
+CHUNK_SECONDS = 0.2  # a stop does not wait for its end
+STEPS_AHEAD = 32  # to a chunk: a thread that is done takes such steps until the others are
 SHORTEST_CHUNK = 0.015  # seconds: handing out work costs half a millisecond
 MOMENTS = 50  # in the history of a short run, if chunks do not become too short
 MEMORY_SHARE = 0.5  # of what is free; diagnostics need room as well
@@ -140,12 +142,15 @@ class Run:
         return self
 
     def advance(self, seconds: float = CHUNK_SECONDS) -> None:
-        """Run every block to the same iteration, about `seconds` further; less if stopped meanwhile."""
-        goal = self._goal()
+        """Run every block to an iteration about `seconds` further, or up to a chunk beyond; less if stopped meanwhile.
+
+        Whatever else the cores have to do slows one thread or another: none waits for that, it runs ahead instead.
+        """
+        goal, before = self._goal(), self._block_iterations()
         begin = time.perf_counter()
-        behind = [block for block in self._blocks if block.done < goal]
-        shares = [share for i in range(self.threads) if (share := behind[i :: self.threads])]
-        futures = [_pool(self.threads).submit(self._advance_blocks, share, goal) for share in shares]
+        waiting = deque(sorted(self._blocks, key=lambda block: block.done))
+        workers = min(self.threads, len(waiting))
+        futures = [_pool(self.threads).submit(self._advance_blocks, waiting, goal) for _ in range(workers)]
         try:
             wait(futures)
         except BaseException:  # Ctrl-C: leave no kernel running behind
@@ -158,8 +163,9 @@ class Run:
         self.seconds += took
         self._tally = self._tallied()
         self.history.append(Moment(self.done, self._chain_iterations(), self._total_counts().sum(axis=0)))
-        if not self._stop[0]:
-            each = max(took / self._chunk, 1e-9)  # seconds an iteration
+        made = (self._block_iterations() - before) / len(self._blocks)
+        if made and not self._stop[0]:
+            each = max(took / made, 1e-9)  # seconds an iteration
             wanted = min(seconds, max(SHORTEST_CHUNK, self.spec.slots * self.spec.thin * each / MOMENTS))
             self._chunk = max(1, min(int(wanted / each), 8 * self._chunk))
 
@@ -312,20 +318,38 @@ class Run:
         return [(block.done, block.counts.copy()) for block in self._blocks]
 
     def _goal(self) -> int:
-        """The iteration the next chunk ends at: never across the end of the warm-up, as counts change there."""
-        now = max(block.done for block in self._blocks)
-        if self._iterations < now:  # a stop left some blocks behind: let them catch up first
-            return now
-        end = self._warmup_iterations if now < self._warmup_iterations else self.spec.slots * self.spec.thin
-        return min(now + self._chunk, end)
+        """The iteration that every block is at when the next chunk ends, if not beyond."""
+        return min(self._iterations + self._chunk, self._end_of_phase(self._iterations))
 
-    def _advance_blocks(self, blocks: list[Block], goal: int) -> None:
-        phase = 0 if goal <= self._warmup_iterations else 1
+    def _end_of_phase(self, done: int) -> int:
+        """The end of the warm-up, or of the run."""
+        return self._warmup_iterations if done < self._warmup_iterations else self.spec.slots * self.spec.thin
+
+    def _advance_blocks(self, waiting: deque[Block], goal: int) -> None:
+        """One thread's part of a chunk: blocks as they wait, then the last one ahead while others are on the way."""
+        block = None
+        while waiting:
+            try:
+                block = waiting.popleft()
+            except IndexError:  # another thread came first
+                break
+            self._advance_block(block, goal)
+        if block is None:
+            return
+        limit = min(goal + self._chunk, self.spec.slots * self.spec.thin)
+        step = max(1, self._chunk // STEPS_AHEAD)
+        while self._iterations < goal and block.done < limit and not self._stop[0]:
+            self._advance_block(block, min(block.done + step, limit))
+
+    def _advance_block(self, block: Block, goal: int) -> None:
+        """On to `goal`, but not across the end of the warm-up, as counts change there."""
+        phase = 0 if block.done < self._warmup_iterations else 1
         update = self.target.updates.index(self.spec.update) + 1
-        for block in blocks:
+        n = min(goal, self._end_of_phase(block.done)) - block.done
+        if n > 0:
             block.done += self.spec.method.advance(
                 self.spec.method, self.target.data, update, self.spec.values, block.state, block.counts[phase],
-                block.record, block.done, goal - block.done, self._stop,
+                block.record, block.done, n, self._stop,
             )  # fmt: skip
 
     def _new_block(self, number: int) -> Block:
@@ -346,6 +370,10 @@ class Run:
             self.spec.thin,
         )  # fmt: skip
         return Block(state, record, np.zeros((2, len(Counts), LANES), np.int64))
+
+    def _block_iterations(self) -> int:
+        """Iterations of all blocks together."""
+        return sum(block.done for block in self._blocks)
 
     def _chain_iterations(self) -> int:
         """Iterations of all recorded chains together."""

@@ -55,3 +55,15 @@ def test_at_the_end_all_are_of_all_draws() -> None:
     assert made == list("abcde")
     assert shown == [f"{key} of u at 1001" for key in "abcde"]
     assert wall.refresh(1001, live=False)[1] == []
+
+
+def test_charts_made_since() -> None:
+    """Numbers go up by one, from 1, whatever is made anew."""
+    wall = Wall()
+    assert wall.gallery.last == 0
+    wall.refresh(10)
+    assert wall.gallery.last == 5
+    assert list(wall.gallery.since(3)) == ["d", "e"]
+    wall.refresh(20)
+    assert wall.gallery.since(5) == {"a": "a of u at 20"}
+    assert wall.gallery.since(wall.gallery.last) == {}

@@ -59,6 +59,49 @@ def test_stopped_by_another_thread_and_continued(target: str, sampler: str) -> N
         assert np.array_equal(run.acceptances[kind].accepted, whole.acceptances[kind].accepted)
 
 
+class Uneven(Run):
+    """One block is slowed down, as by other work on its core. Notes how far apart blocks are, in chunks."""
+
+    def __init__(self, spec: RunSpec, slow: int) -> None:
+        super().__init__(spec, threads=2)
+        self.slow, self.apart = self._blocks[slow], [0.0]
+
+    def advance(self, seconds: float = mahmc.run.CHUNK_SECONDS) -> None:
+        self._chunk = 64
+        super().advance(seconds)
+
+    def _advance_block(self, block: mahmc.run.Block, goal: int) -> None:
+        if block is self.slow:
+            time.sleep(0.005)
+        super()._advance_block(block, goal)
+        done = [block.done for block in self._blocks]
+        self.apart.append((max(done) - min(done)) / 64)
+
+
+@pytest.mark.parametrize(("chains", "slow"), [(16, 0), (16, 1), (19, 1)])
+def test_no_thread_waits_for_a_slow_one_and_draws_are_the_same(chains: int, slow: int) -> None:
+    """A block runs up to a chunk ahead of the goal, so two ahead of another; then counts, draws and stops are right."""
+    spec = RunSpec.of("mdc", "mahmc", chains=chains, draws=700, warmup=100, thin=2, seed=3)
+    run, whole = Uneven(spec, slow), Run(spec, threads=1).advance_all()
+    for progress in run:
+        assert progress.done == min(block.done for block in run._blocks) // 2
+        assert run.leapfrogs == spec.leapfrogs_per_draw * sum(
+            len(block.record.reals) * block.done / 2 for block in run._blocks
+        )
+        if len(run.history) == 3:
+            run.stop()
+    assert 1.0 < max(run.apart) <= 2.0
+    assert run.acceptances["outer"].rate in (None, 1.0)
+    run.advance_all()
+    assert max(run.apart) <= 2.0
+    assert run.finished
+    assert equal(run, whole)
+    assert np.array_equal(run.warmup_draws["u"], whole.warmup_draws["u"])
+    for kind, counts in run.acceptances.items():
+        assert np.array_equal(counts.accepted, whole.acceptances[kind].accepted)
+        assert np.array_equal(counts.made, whole.acceptances[kind].made)
+
+
 def test_stop_takes_effect_within_a_tenth_of_a_second() -> None:
     """Even where one iteration would take half a minute: the flag is read inside the trajectory."""
     run = Run(RunSpec.of("blr", "mahmc", L=200, n_u=1000, epsilon=1e-4, draws=10, warmup=0))

@@ -117,6 +117,45 @@ def test_updates_keep_the_node_and_the_zoom_then_stop_continue_reset(page: Page,
     expect(status(page, "Choose a target and a sampler")).to_be_visible(timeout=WAIT)
 
 
+def follow(page: Page, chart: Locator) -> None:
+    """Until the trace has been drawn further, twice."""
+    chart.locator(".scatterlayer .trace path").first.wait_for(timeout=WAIT)
+    for _ in range(2):
+        end = chart.evaluate("node => node._fullLayout.xaxis.range[1]")
+        page.wait_for_function(
+            "([node, end]) => node._fullLayout.xaxis.range[1] > end", arg=[chart.element_handle(), end], timeout=WAIT
+        )
+
+
+def test_a_run_is_followed_without_refreshing_the_page(page: Page, link: Callable[..., str]) -> None:
+    """Charts and status change by what the feed says; nothing comes over Streamlit's connection meanwhile."""
+    frames: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(len(frame))))
+    open_page(page, link(**LONG))
+    press_run(page)
+    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
+    chart = page.locator(".live-chart").first
+    follow(page, chart)
+    frames.clear()
+    before = drawn(page)
+    follow(page, chart)
+    assert drawn(page) > before
+    assert frames == []
+    sidebar(page).get_by_role("button", name="Reset").click()
+    expect(status(page, "Choose a target and a sampler")).to_be_visible(timeout=WAIT)
+
+
+def test_a_run_is_followed_where_the_feed_is_out_of_reach(page: Page, link: Callable[..., str]) -> None:
+    """As behind a proxy that answers unknown addresses with a page of its own: then this page is refreshed."""
+    page.route("**/live/*", lambda route: route.fulfill(body="<!doctype html>"))
+    open_page(page, link(**LONG))
+    press_run(page)
+    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
+    follow(page, page.locator(".live-chart").first)
+    sidebar(page).get_by_role("button", name="Stop").click()
+    expect(status(page, "Stopped at")).to_be_visible(timeout=WAIT)
+
+
 def test_a_component_is_edited_in_the_table(page: Page, link: Callable[..., str]) -> None:
     """A mean typed into the mixture's table is in the link, and in the run."""
     page.set_viewport_size({"width": 1400, "height": 1200})
