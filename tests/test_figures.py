@@ -39,6 +39,7 @@ def charts(x: np.ndarray, sampler: str = "mahmc") -> dict[str, Chart]:
         "means_against_reference": figures.means_against_reference(
             {"a": (sampler, np.array([0.1, -0.2]), np.array([0.1, 0.1]))}, 8
         ),
+        "beads": figures.beads([("0.7", [0, 0, 1, 0, 2]), ("0.3", [2, 0, 1, 0, 0])], ["gibbs", "flip"]),
         "ess_bars": figures.ess_bars([("a", sampler, 2.0, 1.0, 3.0), ("b", sampler, None, None, None)], {"a": 2.5}),
     }
 
@@ -120,7 +121,7 @@ def test_every_chart_survives_and_says_what_it_shows(x):
 @pytest.mark.parametrize("shape", [(1, 0), (16, 0)])
 def test_without_draws_a_chart_says_so(shape):
     for kind, chart in (charts(np.zeros(shape)) | without_truth(np.zeros(shape))).items():
-        if kind not in ("ess_bars", "means_against_reference"):
+        if kind not in ("beads", "ess_bars", "means_against_reference"):
             assert [note.text for note in chart.figure.layout.annotations] == ["no draws yet"], kind
             assert "o draws yet" in chart.alt
     assert figures.ess_bars([], {}).figure.layout.annotations[0].text == "no runs yet"
@@ -165,6 +166,8 @@ def test_a_sampler_has_one_colour_in_every_chart():
         greys = (look.NEUTRAL, "#808080", "#000000")
         faded = {look.faded(colour, 1)[:-3] for colour in (own, *greys)}  # up to alpha
         for kind, chart in charts(normal(4, 50), sampler).items():
+            if kind == "beads":  # its colours are those of kinds of update
+                continue
             for path, value in contents(chart):
                 for colour in np.atleast_1d(np.asarray(value, object)):
                     if isinstance(colour, str) and colour.startswith("#"):
@@ -534,3 +537,18 @@ def test_the_verdict_on_means_counts_all_of_them_at_once() -> None:
     assert "6 errors (β[4] by hmc)" in verdict
     off[4] = 9.0
     assert "Not all 62 means agree" in figures.means_against_reference(near, 8).alt
+
+
+def test_beads_lie_where_the_steps_are() -> None:
+    chart = figures.beads([("D", [0, 1, 0, 0, 2]), ("D⁻¹", [2, 0, 0, 1, 0])], ["gibbs", "flip"])
+    assert [
+        (x, y) for x, y in zip(named(chart, "update 1: gibbs").x, named(chart, "update 1: gibbs").y, strict=True)
+    ] == [
+        (2, 0),
+        (4, 1),
+    ]
+    assert len(named(chart, "leapfrog").x) == 6
+    assert chart.alt == "D: 5 steps, 3 leapfrog, 1 gibbs, 1 flip; D⁻¹: 5 steps, 3 leapfrog, 1 gibbs, 1 flip."
+    long = figures.beads([("", [0] * 100_000)], [])
+    assert len(named(long, "leapfrog").x) <= 200
+    assert "100\u00a0000 steps" in long.alt

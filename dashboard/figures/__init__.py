@@ -3,6 +3,7 @@
 Nothing here knows of pages, threads or samplers' insides; x is (chains, draws) throughout.
 """
 
+from dashboard.figures.beads import beads
 from dashboard.figures.chains import (
     MOST_POINTS,
     MOST_POINTS_LIVE,
@@ -19,6 +20,6 @@ from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, plain
 
 __all__ = [
     "CAPTIONS", "MOST_POINTS", "MOST_POINTS_LIVE", "SAMPLER_COLOURS", "Chart", "autocorrelation",
-    "autocorrelation_function", "density", "energy", "ess_bars", "mass", "means_against_reference", "plain", "ranks",
-    "running_acceptance", "running_mean", "scatter", "trace",
+    "autocorrelation_function", "beads", "density", "energy", "ess_bars", "mass", "means_against_reference", "plain",
+    "ranks", "running_acceptance", "running_mean", "scatter", "trace",
 ]  # fmt: skip

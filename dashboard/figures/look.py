@@ -52,6 +52,7 @@ CAPTIONS = {
     "scatter": "Look for one even cloud: a gap or a lone clump is a region which chains enter or leave too rarely.",
     "energy": "Look for differences as wide as the energy itself, or wider; a narrow peak means a slow walk in energy.",
     "means_against_reference": "Look for error bars that hold the dashed line, but for one in twenty by chance.",
+    "beads": "A trajectory from left to right; read from right to left it must be one that can be drawn as well.",
     "ess_bars": "Longer bars are better; where two intervals overlap, the runs do not tell those samplers apart.",
 }
 
