@@ -37,8 +37,9 @@ def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) 
                 "symbol": look.GROUP_SYMBOLS[(kind - 1) % len(look.GROUP_SYMBOLS)],
             }
         )
-        figure.add_scatter(x=floats(x), y=floats(y), mode="markers", name=name if kind == 0 else f"update {kind}: {name}",
-                           marker=marker, hovertemplate=f"step %{{x}}: {name}<extra></extra>")  # fmt: skip
+        figure.add_scatter(x=floats(x), y=floats(y), mode="markers", marker=marker,
+                           name=name if kind == 0 else f"update {kind}: {name}",
+                           hovertemplate=f"step %{{x}}: {name}<extra></extra>")  # fmt: skip
     figure.update_yaxes(
         tickvals=list(range(len(shown))), ticktext=[label for label, _ in shown], showgrid=False,
         range=[len(shown) - 0.5, -0.5],
