@@ -13,13 +13,11 @@ from scipy import stats
 from dashboard import controls, figures
 from dashboard.comparing import distances
 from dashboard.figures import Chart
-from dashboard.jobs import Kept
 from dashboard.ledger import AGREEMENT, OWN, SETTINGS, Asked, Ledger
 from dashboard.live_chart import LiveChart
 from dashboard.live_status import live_status
 from dashboard.session import Session
 from dashboard.verdict_matrix import Line, Square, verdict_matrix
-from mahmc import Run
 from mahmc.checks import CHECKS, Cell, Finding, Verdict, joint, margins
 from mahmc.checks.verdicts import POWER
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
@@ -41,8 +39,9 @@ def ledger(tab: Session) -> Ledger:
 # ---------------------------------------------------------------------------------------------------- controls
 
 
-def sidebar(asked: Asked) -> tuple[list[Cell], str]:
+def sidebar(tab: Session, ledger: Ledger) -> tuple[list[Cell], str]:
     """All controls; the cells of the matrix, and why a case of one's own cannot be checked."""
+    asked = ledger.asked
     with st.sidebar:
         for name in ("budget", "level"):
             controls.number(SETTINGS[name], asked.settings, SETTINGS[name].default, f"checks.{name}")
@@ -60,6 +59,10 @@ def sidebar(asked: Asked) -> tuple[list[Cell], str]:
     cells, problem = asked.cells()
     if not any(cell.key == asked.cell for cell in cells):  # its column is gone
         asked.cell = Asked().cell
+    for cell in cells:
+        if cell.key == (asked.own.sampler, OWN):
+            with st.sidebar:
+                _run_button(tab, ledger, [cell], "Check it", "checks.run.own", primary=True)
     controls.write_link(asked.link())
     return cells, problem
 
@@ -68,21 +71,14 @@ def heading(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
     """The title with the one button that matters now, and what the page answers."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.title("Checks", width="content")
-        with st.container(horizontal=True, width="content"):
-            if asked := _own_cell(ledger.asked, cells):
-                _run_button(tab, ledger, [asked], "Check your own", "checks.run.own")
-            if tab.checks is not None and tab.checks.alive:
-                st.button("Stop", icon=":material/stop:", on_click=tab.checks.stop, help="Verdicts that are in stay")
-            else:
-                _run_button(tab, ledger, cells, "Run all", "checks.run.all", primary=True)
+        if tab.checks is not None and tab.checks.working:
+            st.button("Stop", icon=":material/stop:", on_click=tab.checks.stop, help="Verdicts that are in stay")
+        else:
+            _run_button(tab, ledger, cells, "Run all", "checks.run.all", primary=True)
     st.markdown(
         "Does a sampler draw from the distribution it is meant to draw from? Each cell puts one sampler on one target "
-        "with a known truth to the test; the last two samplers are wrong on purpose, and must turn red."
+        "with a known truth to the test; the last two samplers are wrong on purpose, and turn red where it shows."
     )
-
-
-def _own_cell(asked: Asked, cells: list[Cell]) -> Cell | None:
-    return next((cell for cell in cells if cell.key == (asked.own.sampler, OWN)), None)
 
 
 def _run_button(
@@ -90,7 +86,7 @@ def _run_button(
 ) -> None:  # fmt: skip
     """A button that checks these cells; what of them is done is not done again."""
     left = [cell for cell in cells if not (found := ledger.found(cell)) or not found.finished]
-    alive = tab.checks is not None and tab.checks.alive
+    alive = tab.checks is not None and tab.checks.working
     done = "All of it is checked with these settings: take another seed for fresh draws." if not left else None
     st.button(
         label, key=key, icon=":material/play_arrow:", type="primary" if primary else "secondary", help=done,
@@ -100,6 +96,8 @@ def _run_button(
 
 def _run(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
     ledger.link_problem = ""
+    if len(cells) == 1:
+        ledger.asked.cell = cells[0].key
     tab.check(ledger.checking(cells))
 
 
@@ -115,7 +113,7 @@ def live(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
 def _seen(tab: Session, ledger: Ledger, cells: list[Cell]) -> tuple[bool, tuple[str, str], int]:
     """What the rest of the page hangs on: whether checks run, the cell looked at, and how much is known of it."""
     found = ledger.found(_chosen(ledger.asked, cells))
-    alive = tab.checks is not None and tab.checks.alive
+    alive = tab.checks is not None and tab.checks.working
     return alive, ledger.asked.cell, len(found.findings) if found else 0
 
 
@@ -133,7 +131,7 @@ def _live(tab: Session, ledger: Ledger, cells: list[Cell], seen: Any) -> None:
             live_status(f"Nothing is checked yet: {len(cells)} cells wait for Run all, or click one.", None, [],
                         "checks.progress")  # fmt: skip
         else:
-            live_status(_status_line(tab, ledger, cells), job.checking.share if job.alive else None, [],
+            live_status(_status_line(tab, ledger, cells), job.checking.share if job.working else None, [],
                         "checks.progress")  # fmt: skip
     with matrix:
         _matrix(tab, ledger, cells, alive)
@@ -149,7 +147,7 @@ def _status_line(tab: Session, ledger: Ledger, cells: list[Cell]) -> str:
     work, step = job.checking, job.step
     mine = [found for cell in cells if (found := ledger.found(cell))]
     count = f"{sum(cell.finished for cell in mine)} of {len(cells)} cells have their verdict"
-    if not job.alive:
+    if not job.working:
         return f"{'Finished' if work.finished else 'Stopped'}: with these settings {count}."
     left = f", about {step.seconds_left:.0f} s left" if step else ""
     now = work.current
@@ -172,7 +170,7 @@ def _matrix(tab: Session, ledger: Ledger, cells: list[Cell], alive: bool) -> Non
 
     def run(sampler: str) -> None:
         row = [cell for cell in cells if cell.sampler == sampler]
-        if row and not (tab.checks is not None and tab.checks.alive):
+        if row and not (tab.checks is not None and tab.checks.working):
             _run(tab, ledger, row)
 
     verdict_matrix(columns, lines, ledger.asked.cell, "checks.verdicts", choose, run, not alive)
@@ -181,7 +179,7 @@ def _matrix(tab: Session, ledger: Ledger, cells: list[Cell], alive: bool) -> Non
 def _square(tab: Session, ledger: Ledger, cell: Cell) -> Square:
     """One cell as it stands."""
     found, job = ledger.found(cell), tab.checks
-    mine = job is not None and job.alive and found is not None and job.checking.cells.get(found.key) is found
+    mine = job is not None and job.working and found is not None and job.checking.cells.get(found.key) is found
     now = job.checking.current if job and mine else None
     under_way = now[1] if now and now[0] is found else ""
     if found is not None and (verdict := found.verdict) is not None:
@@ -202,8 +200,10 @@ def _why(ledger: Ledger, cells: list[Cell]) -> None:
     """What is wrong with those that were found to be."""
     for name, sampler in WRONG_SAMPLERS.items():
         row = [found for cell in cells if cell.sampler == name and (found := ledger.found(cell))]
+        passed = [cell.case.title for cell in row if cell.verdict is Verdict.RIGHT]
+        unseen = f" On {' and '.join(passed)} that does less than its checks would have seen." if passed else ""
         if any(cell.verdict is Verdict.WRONG for cell in row):
-            st.markdown(f":red[**✕ {sampler.title}**] is wrong. {sampler.wrong}")
+            st.markdown(f":red[**✕ {sampler.title}**] is wrong. {sampler.wrong}{unseen}")
 
 
 def meaning(asked: Asked) -> None:
@@ -233,13 +233,11 @@ def closer_look(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
     asked = ledger.asked
     cell = _chosen(asked, cells)
     sampler = EVERY_SAMPLER[cell.sampler]
-    st.subheader(f"{sampler.title} on {cell.case.title}", anchor=False)
+    st.subheader(f"{sampler.label} on {cell.case.title}", anchor=False)
     with st.container(horizontal=True):
         _run_button(tab, ledger, [cell], "Check this cell", "checks.run.cell")
         row = [other for other in cells if other.sampler == cell.sampler]
         _run_button(tab, ledger, row, f"Check the row of {sampler.title}", "checks.run.row")
-    if sampler.wrong:
-        st.markdown(f"Wrong on purpose. {sampler.wrong}")
     found = ledger.found(cell)
     if found is None or not found.findings:
         st.info("No verdict with these settings yet. Check this cell, or click another.", icon=":material/touch_app:")
@@ -289,11 +287,11 @@ def _exhibit(mark: tuple[Hashable, ...], cell: Cell, finding: Finding) -> None:
 
 def _marginals(mark: tuple[Hashable, ...], cell: Cell) -> None:
     finding = cell.findings["marginals"]
-    run: Run | Kept = finding.exhibit
-    names = [name for name in run.names if cell.target.truth(name)]
-    first = names.index(cell.target.paper_quantity) if cell.target.paper_quantity in names else len(names) - 1
-    name = st.selectbox("Quantity", names, first, key=f"checks.quantity.{cell.target.name}.{len(names)}",
-                        format_func=figures.plain, help="Whose distribution is shown.")  # fmt: skip
+    names = quantities(cell)
+    name = st.selectbox(
+        "Quantity", names, names.index(foremost(cell)), key=f"checks.quantity.{cell.target.name}.{len(names)}",
+        format_func=figures.plain, help="Whose distribution is shown.",
+    )  # fmt: skip
     left, right = st.columns(2)
     with left:
         _chart((*mark, name), lambda: histogram(cell, name), "histogram", "Histogram against the truth")
@@ -302,6 +300,16 @@ def _marginals(mark: tuple[Hashable, ...], cell: Cell) -> None:
     with right:
         _chart(mark, lambda: z_scores(cell), "z", "Differences from the truth in Monte Carlo errors", height=440)
     _table(finding)
+
+
+def quantities(cell: Cell) -> list[str]:
+    """What was kept of marginals and has a known truth."""
+    return [name for name in cell.findings["marginals"].exhibit.names if cell.target.truth(name)]
+
+
+def foremost(cell: Cell) -> str:
+    """The quantity to look at first: the paper's, or τ where that was not kept."""
+    return cell.target.paper_quantity if cell.target.paper_quantity in quantities(cell) else "tau"
 
 
 def histogram(cell: Cell, name: str) -> Chart:
@@ -343,11 +351,10 @@ def _table(finding: Finding) -> None:
         frame = frame.drop(columns=["estimate", "truth", "error"])
     short = st.column_config.NumberColumn(format="%.3g")
     numbers = {name: short for name in frame.columns if name != "compared"}
-    st.dataframe(frame, hide_index=True, column_config=numbers, height=min(38 + 35 * len(frame), 330))
+    st.dataframe(frame, hide_index=True, column_config=numbers, height=min(38 + 35 * len(frame), 330), placeholder="")
     st.caption(
-        f"{len(frame)} comparisons, smallest p-value first; “corrected” is times their number. The check's level of "
-        f"false alarms is {figures.digits(finding.level, 2)}, spent over up to so many rounds as it took: "
-        f"{finding.rounds}."
+        f"All comparisons of round {finding.rounds}, smallest p-value first; “corrected” is times their number. This "
+        f"check may give a false alarm with probability {figures.digits(finding.level, 2)}, over all its rounds."
     )
 
 
@@ -358,7 +365,7 @@ def _agreement(ledger: Ledger, cells: list[Cell]) -> Finding | None:
     return _agreement_of(ledger, mine, done)
 
 
-@st.cache_data(show_spinner="Holding posterior means against each other …", max_entries=16)
+@st.cache_resource(show_spinner="Holding posterior means against each other …", max_entries=16)
 def _agreement_of(_ledger: Ledger, _cells: list[Cell], done: tuple[Hashable, ...]) -> Finding | None:
     return _ledger.agreement(_cells)
 
@@ -366,7 +373,10 @@ def _agreement_of(_ledger: Ledger, _cells: list[Cell], done: tuple[Hashable, ...
 def _show_agreement(mark: tuple[Hashable, ...], cell: Cell, finding: Finding) -> None:
     found = finding.exhibit
     truths = [cell.target.truths[f"beta[{j}]"] for j in range(cell.target.dim)]
-    rows = {name: (name, *distances(found.means[name], found.errors[name], truths)) for name in found.means}
+    rows = {
+        EVERY_SAMPLER[name].title: (name, *distances(found.means[name], found.errors[name], truths))
+        for name in found.means
+    }
     st.markdown(_sentence(finding))
     _chart((*mark, *rows), lambda: figures.means_against_reference(rows, margins.CHAINS_WITHOUT_EXACT), "agreement",
            "Posterior means against the reference")  # fmt: skip

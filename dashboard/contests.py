@@ -63,7 +63,7 @@ def _live(tab: Session, asked: Asked, exhibit: str, was_alive: bool) -> None:
     if contest is not None and looks:
         with below:
             _shown(asked, contest, looks)
-    if was_alive and not (contest is not None and contest.alive):
+    if was_alive != (contest is not None and contest.alive):
         st.rerun()
 
 
@@ -133,8 +133,9 @@ def _words(contest: Contest, sampler: str, n: int, level: float) -> str:
     run = contest.runs[sampler]
     off = by_eye(run.get("component")[:, :n], run.target.truths["component"])
     p_value = corrected(contest.rounds[sampler][n])
-    verdict = ":red[**✕ wrong**]" if p_value < level else "nothing to object"
+    verdict = ":red[**✕ wrong**]" if p_value < level else "no objection"
     return (
         f"**{EVERY_SAMPLER[sampler].title}** after {n:,} draws. By eye: the largest deviation of a component is "
-        f"{off:.1%} of its bar's height. The test: p = {figures.digits(p_value, 2)}, {verdict}."
+        f"{off:.1%} of its bar's height. The test: p = {figures.digits(p_value, 2)}, {verdict} at level "
+        f"{figures.digits(level, 2)}."
     )

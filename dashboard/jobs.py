@@ -55,6 +55,11 @@ class Background:
         return self._thread is not None and self._thread.is_alive()
 
     @property
+    def working(self) -> bool:
+        """Whether it is under way and not asked to stop: then kernels leave off at once, statistics a little later."""
+        return self.alive and not self._stop.is_set()
+
+    @property
     def over(self) -> bool:
         """Whether there is nothing to go on with."""
         raise NotImplementedError

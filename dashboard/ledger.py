@@ -75,7 +75,7 @@ class Asked:
             refused += [f"own.{name}" for name in asked.own.of_target.pop(asked.own.target)]
         if asked.cell[1] == OWN and not asked.with_own:
             asked.cell = cls().cell
-        parts = refused + ([f"{unknown} that this page does not know"] if unknown else [])
+        parts = refused + ([f"{unknown} more that this page does not know"] if unknown else [])
         problem = f"Not used of this link, so you see the defaults: {', '.join(parts)}." if parts else ""
         return asked, problem
 
@@ -172,7 +172,7 @@ def own_title(target: Target) -> str:
         "mdc": lambda: f"MDC, {about['n_w']} of w, sd {about['sd']:g}",
         "blr": lambda: "BLR, prior only" if about["prior_only"] else "BLR, posterior",
     }
-    return f"Your own {words[target.name]()}"
+    return f"your own {words[target.name]()}"
 
 
 @cache

@@ -74,7 +74,7 @@ class _Charts:
         self.figures: list[str] = []
 
     def place(self, title: str, chart: Chart) -> str:
-        text = to_json_plotly(chart.figure.to_dict(), engine="json").replace("<", "\\u003c")
+        text = to_json_plotly(chart.figure.to_dict(), engine="json")  # with < and > as \\u003c and \\u003e
         self.figures.append(f'<script type="application/json" id="figure-{len(self.figures)}">{text}</script>')
         return (
             f'<figure><h4>{escape(title)}</h4><div class="chart" role="img" data-figure="figure-'
@@ -134,9 +134,7 @@ def _cell(cell: Cell, charts: _Charts) -> str:
     )
     pictures = ""
     if "marginals" in cell.findings:
-        name = cell.target.paper_quantity
-        name = name if cell.target.truth(name) else next(iter(cell.target.derived))
-        pictures = charts.place("Histogram against the truth", checking.histogram(cell, name))
+        pictures = charts.place("Histogram against the truth", checking.histogram(cell, checking.foremost(cell)))
         pictures += charts.place("Differences in Monte Carlo errors", checking.z_scores(cell))
     return (
         f"<details><summary>{escape(title)}: {_verdict(cell, 'b', whole)}</summary><p>{escape(chosen)}</p>"

@@ -6,7 +6,7 @@ from dashboard import checking, contests, report, session
 
 tab = session.current(link=False)
 ledger = checking.ledger(tab)
-cells, refusal = checking.sidebar(ledger.asked)
+cells, refusal = checking.sidebar(tab, ledger)
 
 checking.heading(tab, ledger, cells)
 for text in filter(None, (ledger.link_problem, refusal)):

@@ -158,7 +158,7 @@ def rank_histogram(ranks: Mapping[str, np.ndarray], most: int, bins: int, sample
     middles = (np.arange(-1, bins + 1) + 0.5) / bins  # with one beyond each end, so that lines reach there
     outside, colours = 0, look.shades(look.SAMPLER_COLOURS[sampler], len(ranks))
     for i, (name, r) in enumerate(ranks.items()):
-        frequency = np.bincount(r * bins // (most + 1), minlength=bins) * bins / r.size
+        frequency = np.bincount(r.astype(int) * bins // (most + 1), minlength=bins) * bins / r.size
         outside += int(((frequency < low) | (frequency > high)).sum())
         figure.add_scatter(
             x=floats(middles), y=floats(np.pad(frequency, 1, "edge")), name=symbol(name), mode="lines",
@@ -197,7 +197,9 @@ def p_value_path(paths: Sequence[tuple[str, str, Sequence[int], Sequence[float]]
     last = max(max(path[2]) for path in paths)
     _add_mark(figure, np.array([0.8, 1.25 * last]), np.full(2, level), f"level {digits(level, 2)}", "dash")
     _add_mark(figure, np.full(2, now), np.array([SMALLEST_P, 1.0]), "shown", "dot")
-    figure.update_xaxes(type="log", range=[np.log10(0.8), np.log10(1.25 * max(last, now))])
+    ticks = paths[0][2][::2]
+    figure.update_xaxes(type="log", range=[np.log10(0.8), np.log10(1.25 * max(last, now))], tickvals=floats(ticks),
+                        ticktext=[count(n) for n in ticks])  # fmt: skip
     lowest = min(level, *(max(min(path[3]), SMALLEST_P) for path in paths))
     figure.update_yaxes(type="log", range=[1.1 * np.log10(lowest), 0.4], tickvals=floats(list(P_TICKS)),
                         ticktext=list(P_TICKS.values()))  # fmt: skip
