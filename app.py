@@ -11,6 +11,7 @@ if __name__ == "__main__":  # by Streamlit, for each visitor
             st.Page("pages/overview.py", title="Overview", icon=":material/home:", default=True),
             st.Page("pages/explore.py", title="Explore", icon=":material/tune:"),
             st.Page("pages/compare.py", title="Compare", icon=":material/bar_chart:"),
+            st.Page("pages/checks.py", title="Checks", icon=":material/fact_check:"),
         ]
     ).run()
 else:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from streamlit.web import cli
 
+import dashboard.checking
+import dashboard.comparing
 import dashboard.explore
 import dashboard.pins
 import dashboard.saving  # noqa: F401

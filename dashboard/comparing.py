@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -20,7 +20,7 @@ from dashboard.session import Session
 from mahmc import Comparison, InvalidInput, tables
 from mahmc.compare import BUDGETS, COSTS, REPLICATES, WORST, Interval, accuracy
 from mahmc.samplers import PARAMETERS, SAMPLERS
-from mahmc.targets import FAMILIES
+from mahmc.targets import FAMILIES, Truth
 
 UPDATE_SECONDS = 0.5
 SECOND = "mahmc, Nᵁ 4"
@@ -358,16 +358,20 @@ def _agreement(found: Comparison) -> None:
     """BLR: posterior means against the reference, and the accuracy of each."""
     st.subheader("Posterior means against the reference")
     names = [name for name in next(iter(found.done.values())).means[0] if name.startswith("beta[")]
-    truths = [found.target.truth(name) for name in names]
+    truths = [truth for name in names if (truth := found.target.truth(name))]
     rows: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
     for label, entry in found.done.items():
         means = np.array([[replicate[name] for name in names] for replicate in entry.means])
         error = means.std(axis=0, ddof=1) / math.sqrt(len(means))
-        off = np.array([(mean - t.mean) / t.sd for mean, t in zip(means.mean(axis=0), truths, strict=True) if t])
-        reach = np.array([math.hypot(e, t.mean_se) / t.sd for e, t in zip(error, truths, strict=True) if t])
-        rows[label] = (entry.spec.sampler, off, reach)
+        rows[label] = (entry.spec.sampler, *distances(means.mean(axis=0), error, truths))
     chart = figures.means_against_reference(rows, min(entry.replicates for entry in found.done.values()))
     st.markdown(f"**{chart.alt}**")
     LiveChart.of(chart.figure, alt=chart.alt, caption=chart.caption, height=340).show("chart.agreement")
     shares = ", ".join(f"{label} {accuracy(entry.run):.2%}" for label, entry in found.done.items() if entry.run)
     st.markdown(f"Points classified right by a vote of the draws: {shares}. The paper has 98.77 %.")
+
+
+def distances(means: np.ndarray, errors: np.ndarray, truths: Sequence[Truth]) -> tuple[np.ndarray, np.ndarray]:
+    """How far means lie from the truth, and the standard errors of that, in standard deviations of each quantity."""
+    mean, sd, own = np.array([(truth.mean, truth.sd, truth.mean_se) for truth in truths]).T
+    return (means - mean) / sd, np.hypot(errors, own) / sd

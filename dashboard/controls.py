@@ -7,7 +7,7 @@ and Streamlit forgets those it does not show. A widget is filled from the choice
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -39,6 +39,12 @@ class Choices:
     of_sampler: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # by target and sampler
     update: dict[str, str] = field(default_factory=dict)  # by target
     edition: int = 0  # goes up when choices are changed other than by their widgets
+    page: str = "explore"
+
+    @property
+    def mark(self) -> str:
+        """What keys of widgets end with, so that pages and editions have widgets of their own."""
+        return f"{self.page}.{self.edition}"
 
     @classmethod
     def of(cls, spec: RunSpec, view: str = "simple", follow: bool = False) -> Choices:
@@ -107,9 +113,8 @@ def link(spec: RunSpec, choices: Choices) -> dict[str, str]:
     return dict(parse_qsl(spec.to_query())) | extra
 
 
-def write_link(spec: RunSpec, choices: Choices) -> None:
+def write_link(wanted: dict[str, str]) -> None:
     """Keep the address bar at what the controls say."""
-    wanted = link(spec, choices)
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
 
@@ -207,7 +212,7 @@ def _short(value: float) -> str:
 
 def choose_view(choices: Choices) -> None:
     """Simple or full."""
-    key = f"view.{choices.edition}"
+    key = f"view.{choices.mark}"
     _fill(key, choices.view)
     st.segmented_control(
         "Depth", VIEWS, key=key, required=True, format_func=str.capitalize, label_visibility="collapsed",
@@ -222,7 +227,7 @@ def choose_target_and_sampler(choices: Choices) -> None:
         "sampler": {name: (sampler.label, sampler.about) for name, sampler in EVERY_SAMPLER.items()},
     }
     for name, table in titles.items():
-        key = f"{name}.{choices.edition}"
+        key = f"{name}.{choices.mark}"
         _fill(key, getattr(choices, name))
         titled = {item: title for item, (title, _) in table.items()}
         st.selectbox(
@@ -232,8 +237,8 @@ def choose_target_and_sampler(choices: Choices) -> None:
         st.caption(table[getattr(choices, name)][1])
 
 
-def _take(choices: Choices, name: str, key: str) -> None:
-    setattr(choices, name, st.session_state[key])
+def _take(place: Any, name: str, key: str) -> None:
+    setattr(place, name, st.session_state[key])
 
 
 def choose_parameters(choices: Choices) -> None:
@@ -241,7 +246,7 @@ def choose_parameters(choices: Choices) -> None:
     place = choices.of_sampler.setdefault((choices.target, choices.sampler), {})
     for name, value in choices.values().items():
         if choices.view == "full" or name in ("epsilon", "L"):
-            number(PARAMETERS[name], place, value, f"{choices.target}.{choices.sampler}.{name}.{choices.edition}")
+            number(PARAMETERS[name], place, value, f"{choices.target}.{choices.sampler}.{name}.{choices.mark}")
     if place != EVERY_SAMPLER[choices.sampler].defaults(choices.target):
         st.button(
             "Paper's best values", on_click=_best, args=(choices,), icon=":material/menu_book:", width="stretch",
@@ -254,12 +259,12 @@ def _best(choices: Choices) -> None:
     choices.edition += 1
 
 
-def choose_target_settings(choices: Choices) -> None:
+def choose_target_settings(choices: Choices, expanded: bool = False) -> None:
     """The target's own parameters, in an expander."""
     place = choices.of_target.setdefault(choices.target, {})
-    with st.expander("Target's own parameters"):
+    with st.expander("Target's own parameters", expanded=expanded):
         for parameter in FAMILIES[choices.target].parameters:
-            key = f"{choices.target}.{parameter.name}.{choices.edition}"
+            key = f"{choices.target}.{parameter.name}.{choices.mark}"
             if parameter.kind == "bool":
                 _fill(key, place.get(parameter.name, parameter.default))
                 st.toggle(
@@ -278,8 +283,8 @@ def _keep(place: dict[str, Any], name: str, key: str) -> None:
 def _mixture_table(choices: Choices, place: dict[str, Any]) -> None:
     """Components as an editable table. What makes no mixture is said, and the last good one stays in use."""
     parameters = {p.name: p for p in FAMILIES["gmm"].parameters}
-    base_key = f"mixture.{choices.edition}"
-    if base_key not in st.session_state:
+    base_key = f"mixture.{choices.mark}"
+    if f"{base_key}.editor" not in st.session_state:  # at first, and after another page: edits are in `place` alone
         columns = {name: list(place.get(name, parameters[name].default)) for name in _TABLE}
         st.session_state[base_key] = pd.DataFrame(columns)
     config = {name: st.column_config.NumberColumn(parameters[name].title, help=parameters[name].help, required=True,
@@ -306,38 +311,70 @@ def _normalise(choices: Choices, place: dict[str, Any], edited: dict[str, tuple[
     choices.edition += 1
 
 
-def choose_run(choices: Choices) -> None:
-    """Chains, draws, warm-up, thinning, seed, and how qᴼ is updated."""
+def choose_update(choices: Choices) -> None:
+    """How qᴼ is updated."""
     target = FAMILIES[choices.target].build()
-    key = f"{choices.target}.update.{choices.edition}"
+    key = f"{choices.target}.update.{choices.mark}"
     _fill(key, choices.update.get(choices.target, target.default_update))
     st.segmented_control(
         "Update of qᴼ", target.updates, key=key, required=True, format_func=str.capitalize,
         help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
         on_change=_keep, args=(choices.update, choices.target, key),
     )  # fmt: skip
+
+
+def choose_run(choices: Choices) -> None:
+    """Chains, draws, warm-up, thinning, seed, and how qᴼ is updated."""
+    choose_update(choices)
     defaults = {name: p.default for name, p in RUN_PARAMETERS.items()} | {"draws": DRAWS, "warmup": DRAWS // 10}
     for name, parameter in RUN_PARAMETERS.items():
         if name != "seed":
-            number(parameter, choices.of_run, defaults[name], f"run.{name}.{choices.edition}")
-    seed_key = f"run.seed.{choices.edition}"
-    _fill(seed_key, choices.of_run.setdefault("seed", defaults["seed"]))
+            number(parameter, choices.of_run, defaults[name], f"run.{name}.{choices.mark}")
+    choose_seed(choices.of_run, f"run.seed.{choices.mark}")
+
+
+def choose_seed(place: dict[str, Any], key: str) -> None:
+    """The seed, place["seed"], and dice beside it."""
+    parameter = RUN_PARAMETERS["seed"]
+    _fill(key, place.setdefault("seed", parameter.default))
     left, right = st.columns([4, 1], vertical_alignment="bottom", wrap=False)
     left.number_input(
-        "Seed", 0, int(RUN_PARAMETERS["seed"].high), key=seed_key, help=RUN_PARAMETERS["seed"].help, on_change=_keep,
-        args=(choices.of_run, "seed", seed_key),
-    )  # fmt: skip
-    right.button("", icon=":material/casino:", help="A new seed", on_click=_dice, args=(choices, seed_key))
+        "Seed", 0, int(parameter.high), key=key, help=parameter.help, on_change=_keep, args=(place, "seed", key)
+    )
+    right.button("", icon=":material/casino:", help="A new seed", on_click=_dice, args=(place, key))
 
 
-def _dice(choices: Choices, seed_key: str) -> None:
-    choices.of_run["seed"] = st.session_state[seed_key] = secrets.randbelow(10**6)
+def _dice(place: dict[str, Any], key: str) -> None:
+    place["seed"] = st.session_state[key] = secrets.randbelow(10**6)
 
 
 def choose_follow(choices: Choices) -> None:
-    key = f"follow.{choices.edition}"
-    _fill(key, choices.follow)
-    st.toggle(
-        "Restart when I move a slider", key=key, on_change=_take, args=(choices, "follow", key),
+    toggle(
+        "Restart when I move a slider", choices, "follow", f"follow.{choices.mark}",
         help="On: every change of a control starts the chains anew at once. Off: press Run when you are ready.",
     )  # fmt: skip
+
+
+def toggle(label: str, place: Any, name: str, key: str, help: str) -> None:
+    """A switch that shows place.name and writes to it."""
+    _fill(key, getattr(place, name))
+    st.toggle(label, key=key, on_change=_take, args=(place, name, key), help=help)
+
+
+def segmented(
+    label: str, options: Sequence[str], place: Any, name: str, key: str, titles: Mapping[str, str] | None = None
+) -> str:
+    """One of some options, place.name if it is among them; writes to it, and returns what is shown."""
+    _fill(key, getattr(place, name) if getattr(place, name) in options else options[0])
+    st.segmented_control(
+        label, options, key=key, required=True, label_visibility="collapsed", on_change=_take, args=(place, name, key),
+        format_func=titles.__getitem__ if titles else str.capitalize,
+    )  # fmt: skip
+    return st.session_state[key]
+
+
+def choose_stop(label: str, stops: Sequence[int], place: Any, name: str, key: str, help: str) -> int:
+    """A slider over whole numbers, that shows place.name and writes to it; returns it."""
+    _fill(key, getattr(place, name))
+    st.select_slider(label, stops, key=key, format_func=_short, on_change=_take, args=(place, name, key), help=help)
+    return st.session_state[key]

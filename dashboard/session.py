@@ -11,8 +11,10 @@ from dashboard.controls import Choices, read_link
 from dashboard.estimates import Estimates, Estimator, preload
 from dashboard.feed import Feed
 from dashboard.gallery import Gallery
-from dashboard.jobs import Background, Comparing, Job, Status
+from dashboard.jobs import Background, Checks, Comparing, Contest, Job, Status
+from dashboard.ledger import Ledger
 from mahmc import Comparison, InvalidInput, RunSpec
+from mahmc.checks import Checking
 from mahmc.targets import Target
 
 MOST_PINS = 4
@@ -37,6 +39,9 @@ class Session:
     gallery: Gallery = field(default_factory=Gallery)
     feed: Feed = field(default_factory=Feed)
     comparing: Comparing | None = None
+    checks: Checks | None = None
+    ledger: Ledger | None = None  # what the page of checks was asked, and what it found
+    contests: dict[tuple[str, int], Contest] = field(default_factory=dict)  # by exhibit and seed
 
     def start(self, spec: RunSpec, target: Target | None = None) -> None:
         """Start a run of this spec, unless it is the one under way; whatever ran before is stopped."""
@@ -49,15 +54,29 @@ class Session:
         """Make this job the one that the page shows."""
         self.former = self.job
         self.job, self.estimator = job, Estimator(job)
-        jobs = _jobs_of_this_tab()
-        jobs[:] = [*(other for other in jobs if other.alive), job]  # the others' draws are not kept in memory by this
+        _ends_with_the_tab(job)
 
     def compare(self, comparison: Comparison) -> None:
         """Start this comparison; whatever was compared before is stopped."""
         if self.comparing is not None:
             self.comparing.stop()
         self.comparing = Comparing(comparison).start()
-        _jobs_of_this_tab().append(self.comparing)
+        _ends_with_the_tab(self.comparing)
+
+    def check(self, checking: Checking) -> None:
+        """Start these checks; whatever was checked before is stopped."""
+        if self.checks is not None:
+            self.checks.stop()
+        self.checks = Checks(checking).start()
+        _ends_with_the_tab(self.checks)
+
+    def contest(self, exhibit: str, contest: Contest) -> None:
+        """Start this contest; an unfinished one of other settings is stopped, and of finished ones the last stays."""
+        for other in self.contests.values():
+            other.stop()
+        mine = (exhibit, contest.seed)
+        self.contests = {key: other for key, other in self.contests.items() if key[0] != exhibit} | {mine: contest}
+        _ends_with_the_tab(contest.start())
 
     def open(self, spec: RunSpec) -> None:
         """Put this spec into the controls, and run it."""
@@ -121,6 +140,12 @@ def _cancel(jobs: list[Background]) -> None:
 @st.cache_resource(scope="session", on_release=_cancel, show_spinner=False)
 def _jobs_of_this_tab() -> list[Background]:
     return []
+
+
+def _ends_with_the_tab(job: Background) -> None:
+    """Have it stopped when the tab closes. Those that ended are let go: their draws are not kept in memory by this."""
+    jobs = _jobs_of_this_tab()
+    jobs[:] = [*(other for other in jobs if other.alive), job]
 
 
 _claimed = False

@@ -11,7 +11,7 @@ explore.heading(tab, spec)
 if tab.link_problem:
     st.warning(tab.link_problem, icon=":material/link_off:")
 if spec is not None:
-    controls.write_link(spec, tab.choices)
+    controls.write_link(controls.link(spec, tab.choices))
     tab.follow(spec)
 
 with st.container(key="live"):  # containers of their own, so that what one part shows does not move the others

@@ -29,3 +29,4 @@ for sampler in SAMPLERS.values():
 st.subheader("Where to go")
 st.page_link("pages/explore.py", label="**Explore**: pick a target and a sampler, move sliders, run, and watch.")
 st.page_link("pages/compare.py", label="**Compare**: the paper's Table 1, samplers at equal cost with error bars.")
+st.page_link("pages/checks.py", label="**Checks**: is each sampler right? Verdicts, and two that are wrong on purpose.")

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.signal import lfilter
 
 from dashboard import figures
-from dashboard.figures import CAPTIONS, SAMPLER_COLOURS, Chart, batches, chains, distributions, look
+from dashboard.figures import CAPTIONS, SAMPLER_COLOURS, Chart, batches, chains, distributions, look, verdicts
 from mahmc.samplers import SAMPLERS
 from mahmc.targets import Truth, gmm, mdc
 
@@ -41,7 +42,20 @@ def charts(x: np.ndarray, sampler: str = "mahmc") -> dict[str, Chart]:
         ),
         "beads": figures.beads([("0.7", [0, 0, 1, 0, 2]), ("0.3", [2, 0, 1, 0, 0])], ["gibbs", "flip"]),
         "ess_bars": figures.ess_bars([("a", sampler, 2.0, 1.0, 3.0), ("b", sampler, None, None, None)], {"a": 2.5}),
+        "ecdf_difference": figures.ecdf_difference(x, U, "u", sampler),
+        "z_bars": figures.z_bars([(f"mean {i}", z) for i, z in enumerate([*x[:, :9].ravel(), np.nan])], 4.0, sampler),
+        "flows": figures.flows(["0", "1", "2"], flow_table(x), sampler),
+        "rank_histogram": figures.rank_histogram({"u": (whole.ravel() + 5) % 32, "v": whole.ravel()}, 31, 16, sampler),
+        "p_value_path": figures.p_value_path([("a", sampler, done[:13], 0.5 ** done[:13])], 1e-4, 16),
     }
+
+
+def flow_table(x: np.ndarray) -> np.ndarray:
+    """A table of passages between three states."""
+    state = np.digitize(x, [-0.5, 0.5])
+    counts = np.zeros((3, 3), int)
+    np.add.at(counts, (state[:, :-1], state[:, 1:]), 1)
+    return counts
 
 
 def without_truth(x: np.ndarray) -> dict[str, Chart]:
@@ -121,10 +135,12 @@ def test_every_chart_survives_and_says_what_it_shows(x):
 @pytest.mark.parametrize("shape", [(1, 0), (16, 0)])
 def test_without_draws_a_chart_says_so(shape):
     for kind, chart in (charts(np.zeros(shape)) | without_truth(np.zeros(shape))).items():
-        if kind not in ("beads", "ess_bars", "means_against_reference"):
+        if kind not in ("beads", "ess_bars", "means_against_reference", "z_bars", "flows"):
             assert [note.text for note in chart.figure.layout.annotations] == ["no draws yet"], kind
             assert "o draws yet" in chart.alt
     assert figures.ess_bars([], {}).figure.layout.annotations[0].text == "no runs yet"
+    assert figures.z_bars([("mean", np.nan)], 4.0, "hmc").figure.layout.annotations[0].text == "nothing to compare"
+    assert figures.flows(["0", "1"], np.eye(2, dtype=int), "hmc").figure.layout.annotations[0].text == "nothing flowed"
 
 
 def test_every_chart_has_a_caption_and_the_common_look():
@@ -552,3 +568,78 @@ def test_beads_lie_where_the_steps_are() -> None:
     long = figures.beads([("", [0] * 100_000)], [])
     assert len(named(long, "leapfrog").x) <= 200
     assert "100\u00a0000 steps" in long.alt
+
+
+# ------------------------------------------------------------------------------------------------ what checks say
+
+
+@pytest.mark.parametrize("n", [20, 500])
+def test_the_band_of_a_distribution_function_is_simultaneous(n):
+    """Right draws leave it anywhere in 5 of 100 runs; 4000 runs, four standard errors are 1.4 of 100."""
+    rng = np.random.default_rng(2)
+    low, high = (trace.y[0] for trace in figures.ecdf_difference(rng.standard_normal(n), U, "u", "hmc").figure.data[:2])
+    below = np.sort(U.cdf(rng.standard_normal((4000, n))), axis=1)
+    lowest = (np.arange(n) / n - below).min(axis=1)
+    highest = (np.arange(1, n + 1) / n - below).max(axis=1)
+    assert 0.036 < ((lowest < low) | (highest > high)).mean() < 0.064
+
+
+def test_a_distribution_function_is_drawn_as_it_is():
+    """The line jumps at each draw, from i/n − F to (i + 1)/n − F; the words have Kolmogorov's statistic and p-value."""
+    x = np.random.default_rng(1).standard_normal((4, 50)) + 0.3
+    chart = figures.ecdf_difference(x, U, "u", "hmc")
+    place = np.sort(x.ravel())
+    expected = np.stack([np.arange(200) / 200, np.arange(1, 201) / 200], axis=1) - U.cdf(place)[:, None]
+    np.testing.assert_allclose(named(chart, "draws").y, expected.ravel(), atol=1e-6)
+    np.testing.assert_allclose(named(chart, "draws").x, np.repeat(place, 2), rtol=1e-6)
+    test = stats.kstest(x.ravel(), "norm")
+    assert f"at most {look.digits(test.statistic, 2)} apart" in chart.alt
+    assert f"p = {look.digits(test.pvalue, 2)}" in chart.alt
+
+
+def test_differences_are_sorted_marked_and_counted():
+    rows = [(f"mean {i}", z) for i, z in enumerate(np.linspace(-6, 3, 40))] + [("distribution", np.nan)]
+    chart = figures.z_bars(rows, 4.5, "naive")
+    bars = chart.figure.data[0]
+    assert bars.x.size == len(chart.figure.layout.yaxis.ticktext) == 16
+    assert (np.diff(np.abs(bars.x)) <= 1e-6).all()
+    assert bars.x[0] == -6
+    assert {float(trace.x[0]) for trace in chart.figure.data[1:]} == {-4.5, -2.0, 2.0, 4.5}
+    assert "40 differences" in chart.alt
+    assert "23 beyond 2, 7 beyond the critical 4.5" in chart.alt
+    assert np.abs(figures.z_bars([("mean", np.inf)], 4.5, "hmc").figure.data[0].x[0]) < np.inf
+
+
+def test_flows_are_drawn_each_way_with_the_error_of_a_fair_coin():
+    counts = np.array([[50, 100, 0], [60, 9, 3], [0, 5, 7]])
+    chart = figures.flows(["component 0", "component 1", "component 2"], counts, "naive")
+    forth, back = named(chart, "forth"), named(chart, "back")
+    assert (forth.y.tolist(), back.y.tolist()) == ([100, 3], [60, 5])
+    np.testing.assert_allclose(forth.error_y.array, 1.96 * np.sqrt([160, 8]) / 2, rtol=1e-5)
+    assert chart.figure.layout.xaxis.ticktext == ("0 ⇄ 1", "1 ⇄ 2")
+    assert "100 forth and 60 back, 3.2 errors" in chart.alt
+
+
+def test_the_band_of_ranks_holds_95_of_100_bins():
+    """Uniform ranks, 200 runs of 3 × 16 bins; binomial counts are whole, so a little more than 95 of 100 may be in."""
+    inside = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        chart = figures.rank_histogram({name: rng.integers(0, 32, 4096) for name in "abc"}, 31, 16, "hmc")
+        low, high = (trace.y[0] for trace in chart.figure.data[:2])
+        for name in "abc":
+            y = named(chart, name).y[1:-1]
+            assert y.mean() == pytest.approx(1.0)
+            inside.append(((low - 1e-6 <= y) & (y <= high + 1e-6)).mean())
+    assert 0.94 < np.mean(inside) < 0.97
+
+
+def test_a_path_of_p_values_says_from_when_the_test_can_tell():
+    draws, level = [1, 2, 4, 8, 16], 1e-4
+    paths = [("right", "mahmc", draws, [1, 0.3, 1, 0.2, 0.9]), ("wrong", "naive", draws, [1, 0.5, 1e-5, 1e-9, 0.0])]
+    chart = figures.p_value_path(paths, level, 4)
+    assert "right never is; wrong is below it from 4 draws on" in chart.alt
+    assert named(chart, "wrong").y.min() == np.float32(verdicts.SMALLEST_P)
+    assert named(chart, "level 0.0001").y.tolist() == [np.float32(level)] * 2
+    assert named(chart, "shown").x.tolist() == [4, 4]
+    assert chart.figure.layout.yaxis.type == chart.figure.layout.xaxis.type == "log"

@@ -53,6 +53,11 @@ CAPTIONS = {
     "energy": "Look for differences as wide as the energy itself, or wider; a narrow peak means a slow walk in energy.",
     "means_against_reference": "Look for error bars that hold the dashed line, but for one in twenty by chance.",
     "beads": "A trajectory from left to right; read from right to left it must be one that can be drawn as well.",
+    "ecdf_difference": "Look for a line that stays inside the grey band: a right sampler's does in 95 of 100 runs.",
+    "z_bars": "Look for bars within the dotted lines, but for one in twenty; beyond the dashed ones is no chance.",
+    "flows": "Look for two bars of one height in each pair: as many passages forth as back.",
+    "rank_histogram": "Look for lines inside the grey band, but for one bin in twenty: every rank is as probable.",
+    "p_value_path": "Look for where a line falls below the level and stays there: from there on the test can tell.",
     "ess_bars": "Longer bars are better; where two intervals overlap, the runs do not tell those samplers apart.",
 }
 

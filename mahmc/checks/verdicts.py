@@ -85,9 +85,9 @@ class Finding:
         """The verdict and its grounds, in one or two sentences."""
         if not self.comparisons:
             return f"{self.verdict.capitalize()}: {self.obstacle}"
-        worst = self.comparisons[0]
+        worst, n = self.comparisons[0], len(self.comparisons)
         text = (
-            f"{self.verdict.capitalize()}: of {len(self.comparisons)} comparisons the smallest p-value is "
+            f"{self.verdict.capitalize()}: {f'of {n} comparisons the smallest' if n > 1 else 'the one'} p-value is "
             f"{worst.p_value:.2g} ({worst.what}), {self.p_value:.2g} when corrected for their number; level "
             f"{self.level:.2g}. "
         )
