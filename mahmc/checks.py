@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc.kernels import energies
+from mahmc.lanes import LANES
 from mahmc.run import Run
 from mahmc.spec import RunSpec
 from mahmc.targets import Target
@@ -75,6 +76,29 @@ def invariance(
             break
         beta, draws = beta / gamma, 4 * draws
     return Verdict(bool(corrected > beta), level, number, draws, comparisons)
+
+
+def independence(
+    target: str | Target, sampler: str, *, draws: int = 16384, level: float = 1e-6, seed: int = 0, **chosen: Any
+) -> Verdict:
+    """Whether chains that run in lockstep are independent: exact draws, one iteration, then products within blocks.
+
+    Of every scalar, and of its spread, as centred ranks f, the mean over blocks of Σ_{i≠j} f_i f_j must be zero. False
+    alarms have probability at most `level`.
+    """
+    from scipy import stats
+
+    _, moved = exact_and_moved(target, sampler, 1, draws - draws % LANES, (seed, 1), chosen)
+    comparisons = []
+    for name, values in moved.items():
+        rank = (stats.rankdata(values) - 0.5) / values.size - 0.5
+        for what, x in ((name, rank), (f"spread of {name}", rank**2)):
+            f = (x - x.mean()).reshape(-1, LANES)
+            products = f.sum(axis=1) ** 2 - (f**2).sum(axis=1)
+            comparisons.append(Comparison(f"products of {what} in a block", _same_mean(products, np.zeros(1))))
+    comparisons.sort(key=lambda comparison: comparison.p_value)
+    right = comparisons[0].p_value * len(comparisons) > level
+    return Verdict(right, level, 1, draws, tuple(comparisons))
 
 
 def exact_and_moved(
