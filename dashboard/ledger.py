@@ -148,7 +148,7 @@ class Asked:
             )
         case = Case(OWN, own_title(target), target.name, dict(target.settings))
         return {
-            (sampler, OWN): replace(own_cell(target, sampler, {**spec.values, "update": spec.update}), case=case)
+            (sampler, OWN): replace(own_cell(target, sampler, spec.chosen), case=case)
             for sampler, spec in self._own_specs(target).items()
         }
 

@@ -21,13 +21,16 @@ Notation, used everywhere; the paper's symbol is the name:
 | delta   | δ     | drift of the persistent uniform (MALA-PN) |
 | v       | v     | that uniform, on (−1, 1); recorded as "slice" |
 | delta_E | ΔE    | change of U by updates of q^O inside a trajectory |
-| D       | D     | the sequence of leapfrogs and updates of q^O in a trajectory |
+| D       | D     | the sequence of steps in a trajectory: 0 a leapfrog, i the i-th update of q^O |
+| law     | P^D   | the probability of each D: `schedules` |
+| update  | Q_i   | the updates of q^O inside a trajectory, by name |
+| outer   |       | the update of q^O after a trajectory (within Gibbs), or none |
 
 Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
 compare → checks.
 """
 
-from mahmc import targets
+from mahmc import schedules, targets
 from mahmc.checks import Checking, check
 from mahmc.compare import Comparison, compare
 from mahmc.parameters import InvalidInput, Parameter
@@ -39,5 +42,5 @@ from mahmc.version import __version__
 
 __all__ = [
     "SAMPLERS", "Checking", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target",
-    "__version__", "check", "compare", "sample", "targets",
+    "__version__", "check", "compare", "sample", "schedules", "targets",
 ]  # fmt: skip

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from mahmc import tables
+from mahmc import schedules, tables
 from mahmc.checks import CASES, LEVEL, Checking, Verdict, own_cell
 from mahmc.compare import COSTS, FULL, REPLICATES, Comparison
 from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
-from mahmc.spec import RUN_PARAMETERS, STARTS, RunSpec
+from mahmc.spec import ALTERNATE, RUN_PARAMETERS, STARTS, RunSpec
 from mahmc.targets import FAMILIES, elements
 from mahmc.version import __version__
 
@@ -89,7 +89,10 @@ def _add_spec(parser: argparse.ArgumentParser, optional: bool = False) -> None:
         *((f"of {family.name}", family.parameters) for family in FAMILIES.values()),
     ):
         _add_options(parser.add_argument_group(f"parameters {title}"), group)
-    parser.add_argument("--update", help="how qᴼ is updated: gibbs or metropolis")
+    parser.add_argument("--update", metavar="A,B", help=f"how qᴼ is updated: {_updates_in_words()}")
+    parser.add_argument("--outer", help="the update of qᴼ after a trajectory, or none (default: the first of --update)")
+    able = ", ".join(name for name, sampler in EVERY_SAMPLER.items() if sampler.takes_schedule)
+    parser.add_argument("--schedule", help=f"the law of D, of {able}: {schedules.FORMS} (default: alternate)")
     parser.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
     parser.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
     parser._negative_number_matcher = re.compile(r"^-[\d.]")  # so that --means -1,1 is a value, not an option
@@ -119,6 +122,10 @@ def _sample(options: argparse.Namespace) -> int:
     return STOPPED if stopped else 0
 
 
+def _updates_in_words() -> str:
+    return "; ".join(f"{name} has {', '.join(family.build().updates)}" for name, family in FAMILIES.items())
+
+
 def _spec(options: argparse.Namespace) -> RunSpec:
     own = FAMILIES[options.target].parameters if options.target in FAMILIES else ()
     described: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **{p.name: p for p in own}}
@@ -127,7 +134,8 @@ def _spec(options: argparse.Namespace) -> RunSpec:
             described.setdefault(parameter.name, parameter)
     texts = {name: getattr(options, name) for name in described if getattr(options, name) is not None}
     chosen: dict[str, Any] = {name: described[name].parse(text) for name, text in texts.items()}
-    chosen |= {name: getattr(options, name) for name in ("update", "start", "keep") if getattr(options, name)}
+    words = ("update", "outer", "schedule", "start", "keep")
+    chosen |= {name: getattr(options, name) for name in words if getattr(options, name)}
     return RunSpec.of(options.target, options.sampler, **chosen)
 
 
@@ -158,9 +166,12 @@ def summary(run: Run) -> str:
     """What a person wants to know of a run, as text: settings, cost, acceptance, and a row for each quantity."""
     spec, drawn = run.spec, max(run.done - run.spec.warmup, 0)
     settings = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
-    rates = {kind: a.rate for kind, a in run.acceptances.items() if a.rate is not None}
+    settings += f"; schedule {spec.schedule}" if spec.schedule not in ("", ALTERNATE) else ""
+    kinds = run.acceptances | (run.update_acceptances if len(spec.updates) > 1 else {})
+    rates = {kind: a.rate for kind, a in kinds.items() if a.rate is not None}
     lines = [
-        f"{run.target.title} by {spec.method.label} ({settings}; update {spec.update}; seed {spec.seed})",
+        f"{run.target.title} by {spec.method.label} ({settings}; update {spec.update}, outer {spec.outer}; "
+        f"seed {spec.seed})",
         f"{spec.chains} chains x {drawn} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
         f"{run.leapfrogs:.3g} leapfrogs, {run.progress.leapfrogs_per_second:.3g} a second",
         "acceptance: " + ", ".join(f"{kind} {rate:.4f}" for kind, rate in rates.items())
@@ -287,7 +298,7 @@ def _checking(options: argparse.Namespace) -> Checking:
     if options.target in CASES and options.target not in FAMILIES:
         return Checking.of([options.sampler], [options.target], **common)
     spec = _spec(options)
-    return Checking([own_cell(spec.build_target(), spec.sampler, {**spec.values, "update": spec.update})], **common)
+    return Checking([own_cell(spec.build_target(), spec.sampler, spec.chosen)], **common)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -297,12 +308,17 @@ def _list(options: argparse.Namespace) -> int:
         print(f"  {family.name:8} {family.about}")
         for p in family.parameters:
             print(f"    {p.name:12} {p.title}, {p.range}; default {p.default}")
+        built = family.build()
+        print(f"    {'updates':12} {', '.join(built.updates)}; default {built.default_update}")
     print("\nsamplers")
     for sampler in EVERY_SAMPLER.values():
         print(f"  {sampler.name:10} {'WRONG on purpose. ' if sampler.wrong else ''}{sampler.about}")
-        for target in FAMILIES:
+        for target in (name for name, family in FAMILIES.items() if sampler.takes(family.build())):
             values = ", ".join(f"{name} {value:g}" for name, value in sampler.defaults(target).items())
             print(f"    {target:12} {values}")
+    able = ", ".join(name for name, sampler in EVERY_SAMPLER.items() if sampler.takes_schedule)
+    print(f"\nschedules (of {able})\n  {schedules.FORMS}; default {ALTERNATE}, with L and n_u")
+    print("\nouter\n  the update of qᴼ after a trajectory, or none; default the first of update (wrong samplers: none)")
     print("\nparameters of samplers")
     for p in PARAMETERS.values():
         print(f"  {p.name:8} {p.symbol:4} {p.title}, {p.range}. {p.help}")
@@ -315,7 +331,7 @@ def _list(options: argparse.Namespace) -> int:
 def _compile(options: argparse.Namespace) -> int:
     """One short run of each sampler on each target: what is not in the cache yet is compiled."""
     for target in FAMILIES:
-        for sampler in SAMPLERS:
+        for sampler in (name for name, method in SAMPLERS.items() if method.takes(FAMILIES[target].build())):
             begin = time.perf_counter()
             Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
             print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)

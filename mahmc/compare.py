@@ -24,7 +24,7 @@ import numpy as np
 from mahmc import diagnostics, targets
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
-from mahmc.samplers import SAMPLERS
+from mahmc.samplers import PAPER_SAMPLERS, SAMPLERS
 from mahmc.spec import RunSpec
 from mahmc.targets import Target
 
@@ -120,7 +120,7 @@ class Comparison:
         self.entries: dict[str, Entry] = {}
         for label, spec in specs.items():
             per_draw = spec.leapfrogs_per_draw * chains
-            sized = {"draws": self.budget // per_draw, "warmup": warmup // per_draw}
+            sized = {"draws": round(self.budget / per_draw), "warmup": round(warmup / per_draw)}
             self.entries[label] = Entry(label, self._spec(spec, **sized))
         self.seconds = 0.0
         self._done = 0
@@ -173,7 +173,7 @@ class Comparison:
 
     def _spec(self, spec: RunSpec, **changes: Any) -> RunSpec:
         """The spec with changes, for this target, which may have data of its own."""
-        names = ("chains", "draws", "warmup", "seed", "update", "start", "keep")
+        names = ("chains", "draws", "warmup", "seed", "update", "outer", "schedule", "start", "keep")
         values = dict(spec.values) | {name: getattr(spec, name) for name in names}
         return RunSpec.of(self.target, spec.sampler, **values | changes)
 
@@ -317,15 +317,10 @@ def _of_gmm(run: Run) -> dict[str, np.ndarray]:
 
 def _costs(run: Run) -> dict[str, float]:
     """What the draws after the warm-up cost."""
-    spec = run.spec
-    share = spec.draws / spec.slots
-    leapfrogs = spec.chains * spec.draws * spec.leapfrogs_per_draw
-    gradients = leapfrogs + spec.chains
-    updates = (
-        spec.chains * spec.draws * spec.thin * (spec.method.inner_updates(spec.values) + spec.method.outer_updates())
-    )
-    return {"leapfrogs": leapfrogs, "gradients": gradients, "updates": gradients + updates,
-            "seconds": run.seconds * share}  # fmt: skip
+    made = run.drawing
+    gradients = made["leapfrogs"] + run.spec.chains
+    return {"leapfrogs": made["leapfrogs"], "gradients": gradients, "updates": gradients + made["updates"],
+            "seconds": run.seconds * run.spec.draws / run.spec.slots}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------- the set-up
@@ -334,7 +329,7 @@ def _costs(run: Run) -> dict[str, float]:
 def _chosen(samplers: Sequence[str] | Mapping[str, Mapping[str, Any]] | None) -> list[tuple[str, str, dict[str, Any]]]:
     """Label, sampler and settings of each."""
     if samplers is None:
-        samplers = list(SAMPLERS)
+        samplers = list(PAPER_SAMPLERS)
     if isinstance(samplers, str):
         samplers = [samplers]
     if not samplers:
@@ -348,14 +343,17 @@ def _chosen(samplers: Sequence[str] | Mapping[str, Mapping[str, Any]] | None) ->
 
 
 def _budgets(specs: Mapping[str, RunSpec], wanted: int, chains: int) -> tuple[int, int]:
-    """Leapfrogs of a replicate and of its warm-up, near what is wanted, that every sampler can use up exactly."""
-    unit = chains * math.lcm(*(spec.leapfrogs_per_draw for spec in specs.values()))
+    """Leapfrogs of a replicate and of its warm-up, near what is wanted, that every sampler can use up exactly.
+
+    One that draws how many it makes comes near it instead, and its cost is what it really made.
+    """
+    unit = chains * math.lcm(*(int(spec.leapfrogs_per_draw) for spec in specs.values() if not spec.law.random))
     most = max(spec.leapfrogs_per_draw for spec in specs.values())
-    fewest = chains * most * FEWEST_DRAWS
+    fewest = math.ceil(chains * most * FEWEST_DRAWS)
     if wanted < fewest:
         raise InvalidInput(
-            f"{wanted:,} leapfrogs are too few for an ESS: {chains} chains with {most} leapfrogs a draw need at least "
-            f"{fewest:,}, for {FEWEST_DRAWS} draws each. Raise the budget, or take fewer chains."
+            f"{wanted:,} leapfrogs are too few for an ESS: {chains} chains with {most:g} leapfrogs a draw need at "
+            f"least {fewest:,}, for {FEWEST_DRAWS} draws each. Raise the budget, or take fewer chains."
         )
     if unit > MOST_ROUNDING * wanted:
         raise InvalidInput(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc import diagnostics
-from mahmc.kernels import Counts, Record, State, new_state
+from mahmc.kernels import Counts, Record, State, new_counts, new_state
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
 from mahmc.spec import RunSpec
@@ -114,6 +114,7 @@ class Run:
         self.threads = threads or cores()
         self.seconds = 0.0
         self._stop = np.zeros(1, np.uint8)
+        self._plan, self._outer = spec.law.plan(self.target, spec.updates), self.target.number(spec.outer)
         self._columns = _columns(spec, self.target)
         _refuse_if_too_large(spec, self._columns)
         shape = (spec.chains, spec.slots)
@@ -234,31 +235,38 @@ class Run:
     @property
     def acceptances(self) -> dict[str, Acceptance]:
         """Accepted tests by kind ("trajectory", "inner", "outer") and chain, after the warm-up."""
-        method, values = self.spec.method, self.spec.values
-        tally = self._tally
-        iterations = np.repeat([max(0, done - self._warmup_iterations) for done, _ in tally], LANES)
-        iterations = iterations[: self.spec.chains]
-        counts = np.concatenate([counts[1] for _, counts in tally], axis=1)[:, : self.spec.chains]
+        counts, iterations = self._drawn
+        tests = self.spec.method.tests(self.spec.values)
+        inner = counts[Counts.INNER :]
         return {
-            "trajectory": Acceptance(counts[Counts.TRAJECTORY], iterations * method.tests(values)),
-            "inner": Acceptance(counts[Counts.INNER], iterations * method.inner_updates(values)),
-            "outer": Acceptance(counts[Counts.OUTER], iterations * method.outer_updates()),
+            "trajectory": Acceptance(counts[Counts.TRAJECTORY], iterations * tests),
+            "inner": Acceptance(inner[0::2].sum(axis=0), inner[1::2].sum(axis=0)),
+            "outer": Acceptance(counts[Counts.OUTER], iterations * (self._outer > 0)),
         }
+
+    @property
+    def update_acceptances(self) -> dict[str, Acceptance]:
+        """Accepted updates of q^O inside trajectories, by the update's name and by chain, after the warm-up."""
+        inner = self._drawn[0][Counts.INNER :]
+        rows = {name: 2 * (self.target.number(name) - 1) for name in self.spec.updates}
+        return {name: Acceptance(inner[row], inner[row + 1]) for name, row in rows.items()}
 
     @property
     def acceptance_history(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Draws done at the end of each chunk, and the acceptance within each, by kind; the warm-up's included."""
-        method, values, moments = self.spec.method, self.spec.values, list(self.history)
-        made = np.diff([0, *(m.iterations for m in moments)])
-        moments = [m for m, n in zip(moments, made, strict=True) if n > 0]
-        made = made[made > 0]
-        counts = np.diff([np.zeros(len(Counts), np.int64), *(m.counts for m in moments)], axis=0)
-        per_iteration = {
-            "trajectory": (Counts.TRAJECTORY, method.tests(values)),
-            "inner": (Counts.INNER, method.inner_updates(values)),
-            "outer": (Counts.OUTER, method.outer_updates()),
+        moments = list(self.history)
+        iterations = np.diff([0, *(m.iterations for m in moments)])
+        moments = [m for m, n in zip(moments, iterations, strict=True) if n > 0]
+        iterations = iterations[iterations > 0]
+        counts = np.diff([np.zeros(len(m.counts), np.int64) for m in moments[:1]] + [m.counts for m in moments], axis=0)
+        inner = counts[:, Counts.INNER :]
+        kinds = {
+            "trajectory": (counts[:, Counts.TRAJECTORY], iterations * self.spec.method.tests(self.spec.values)),
+            "inner": (inner[:, 0::2].sum(axis=1), inner[:, 1::2].sum(axis=1)),
+            "outer": (counts[:, Counts.OUTER], iterations * (self._outer > 0)),
         }
-        rates = {kind: counts[:, row] / (made * n) for kind, (row, n) in per_iteration.items() if n > 0 and len(made)}
+        with np.errstate(invalid="ignore"):
+            rates = {kind: accepted / made for kind, (accepted, made) in kinds.items() if made.any()}
         return np.array([m.done for m in moments]), rates
 
     @property
@@ -269,7 +277,14 @@ class Run:
     @property
     def leapfrogs(self) -> int:
         """Leapfrogs of all chains so far, the warm-up's included."""
-        return self._chain_iterations() * self.spec.method.leapfrogs(self.spec.values)
+        return int(self._total_counts()[:, Counts.LEAPFROGS].sum())
+
+    @property
+    def drawing(self) -> dict[str, int]:
+        """What the draws after the warm-up took of all chains: leapfrogs, and updates of q^O inside and after them."""
+        counts, iterations = self._drawn
+        updates = counts[Counts.INNER + 1 :: 2].sum() + iterations.sum() * (self._outer > 0)
+        return {"leapfrogs": int(counts[Counts.LEAPFROGS].sum()), "updates": int(updates)}
 
     @property
     def gradients(self) -> int:
@@ -291,9 +306,8 @@ class Run:
         return diagnostics.by_element(diagnostics.mcse, self.get(name), kind)
 
     def ess_per_gradient(self, name: str) -> float | np.ndarray:
-        """The paper's figure: relative bulk ESS divided by the leapfrogs of one draw."""
-        size = self.get(name)[..., 0].size if self.get(name).ndim == 3 else self.get(name).size
-        return self.ess(name) / (size * self.spec.leapfrogs_per_draw)
+        """The paper's figure: relative bulk ESS divided by the leapfrogs of one draw, those that were really made."""
+        return self.ess(name) / self.drawing["leapfrogs"]
 
     def to_arviz(self) -> Any:
         """As ArviZ's container: InferenceData up to ArviZ 0.x, DataTree from 1.0 on."""
@@ -312,6 +326,13 @@ class Run:
     @property
     def _warmup_iterations(self) -> int:
         return self.spec.warmup * self.spec.thin
+
+    @property
+    def _drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        """Counts after the warm-up, (kind, chain), and iterations of each chain that they are of."""
+        done = np.repeat([max(0, done - self._warmup_iterations) for done, _ in self._tally], LANES)
+        counts = np.concatenate([counts[1] for _, counts in self._tally], axis=1)
+        return counts[:, : self.spec.chains], done[: self.spec.chains]
 
     def _tallied(self) -> list[tuple[int, np.ndarray]]:
         """Iterations and counts of each block, that belong together: read in the midst of a chunk they would not."""
@@ -344,12 +365,11 @@ class Run:
     def _advance_block(self, block: Block, goal: int) -> None:
         """On to `goal`, but not across the end of the warm-up, as counts change there."""
         phase = 0 if block.done < self._warmup_iterations else 1
-        update = self.target.updates.index(self.spec.update) + 1
         n = min(goal, self._end_of_phase(block.done)) - block.done
         if n > 0:
             block.done += self.spec.method.advance(
-                self.spec.method, self.target.data, update, self.spec.values, block.state, block.counts[phase],
-                block.record, block.done, n, self._stop,
+                self.spec.method, self.target.data, self._plan, self._outer, self.spec.values, block.state,
+                block.counts[phase], block.record, block.done, n, self._stop,
             )  # fmt: skip
 
     def _new_block(self, number: int) -> Block:
@@ -369,7 +389,7 @@ class Run:
             self._reals[chains], self._columns.real_rows, self._discretes[chains], self._columns.discrete_rows,
             self.spec.thin,
         )  # fmt: skip
-        return Block(state, record, np.zeros((2, len(Counts), LANES), np.int64))
+        return Block(state, record, np.stack([new_counts(self.target), new_counts(self.target)]))
 
     def _block_iterations(self) -> int:
         """Iterations of all blocks together."""

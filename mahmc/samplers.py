@@ -9,14 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from mahmc.kernels import Record, State, persistent, trajectory
+from mahmc.kernels import Plan, Timetable, mixed, persistent, trajectory
 from mahmc.parameters import Parameter
-from mahmc.schedules import alternate, asymmetric
+from mahmc.schedules import Asymmetric, Schedule, alternate, arrivals
+from mahmc.targets import Target
 
 Settings = Mapping[str, Any]
-Block = tuple[State, np.ndarray, Record, int, int, np.ndarray]  # state, counts, out, first, n, stop
 
 PARAMETERS = {
     p.name: p
@@ -51,13 +49,40 @@ PARAMETERS = {
             "long runs free of them between.",
             low=0.0, high=1.0, slider=(0.0, 0.2), step=0.001, default=0.01,
         ),
+        Parameter(
+            "T", "T", "Travel time",
+            "How long an M-HMC trajectory is, in the leapfrogs' time: about T/ε leapfrogs, and more where visits cut "
+            "them short.",
+            low=0.0, high=10_000.0, low_open=True, slider=(0.05, 100.0), log=True, default=3.0,
+        ),
+        Parameter(
+            "visits", "V", "Visits",
+            "How often in an M-HMC trajectory a discrete variable is visited, one after another in random order.",
+            kind="int", low=1, high=10_000, slider=(1, 500), log=True, default=20,
+        ),
     )
 }  # fmt: skip
 
 
+def _one_segment(values: Settings) -> Schedule:
+    return alternate(values["L"], 1)
+
+
+def _segments(values: Settings) -> Schedule:
+    return alternate(values["L"], values["n_u"])
+
+
+def _arrivals(values: Settings) -> Schedule:
+    return arrivals(values["T"], values["visits"], values["epsilon"])
+
+
+def _asymmetric(values: Settings) -> Schedule:
+    return Asymmetric(values["L"], values["n_u"])
+
+
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler as a choice. `advance(itself, target data, update of qᴼ, parameters, *block)` runs its kernel."""
+    """A sampler as a choice. `advance(itself, target data, plan, outer, parameters, *block)` runs its kernel."""
 
     name: str
     title: str
@@ -66,9 +91,12 @@ class Sampler:
     advance: Callable[..., int]
     presets: Mapping[str, Mapping[str, float]]  # best values by target
     paper_ess: Mapping[str, float] = field(default_factory=dict)  # Table 1: relative ESS per leapfrog, by target
-    schedule: Callable[..., np.ndarray] = alternate
+    law: Callable[[Settings], Schedule] = _one_segment  # P^D by its parameters
+    takes_schedule: bool = False  # whether another P^D may be chosen
+    by_site: bool = False  # whether it visits discrete variables one by one
+    persistent: bool = True  # M-HMC: whether k outlives a visit; drawn anew each time it is MAHMC
     correction: float = 1.0  # of the test by ΔE
-    outer: bool = True  # whether an update of qᴼ follows each trajectory (within Gibbs)
+    outer: bool = True  # whether an update of qᴼ follows each trajectory (within Gibbs) unless it is said
     wrong: str = ""  # why it is wrong, of those that are so on purpose
 
     @property
@@ -76,22 +104,13 @@ class Sampler:
         """Its title; of a wrong one with a warning in it."""
         return f"{self.title} (wrong on purpose)" if self.wrong else self.title
 
-    def leapfrogs(self, values: Settings) -> int:
-        """Leapfrogs in one iteration."""
-        return int(values["L"]) * int(values.get("n_u", 1))
+    def takes(self, target: Target) -> bool:
+        """Whether it can sample this target."""
+        return target.sites > 0 or not self.by_site
 
     def tests(self, values: Settings) -> int:
         """Accept/reject tests of q^H in one iteration."""
         return int(values["L"]) if self.advance is _persistent else 1
-
-    def inner_updates(self, values: Settings) -> int:
-        """Updates of qᴼ inside one iteration's trajectory."""
-        n_u = int(values.get("n_u", 1))
-        return n_u if self.schedule is asymmetric else n_u - 1
-
-    def outer_updates(self) -> int:
-        """Updates of qᴼ after one iteration's trajectory."""
-        return int(self.outer)
 
     def defaults(self, target: str) -> dict[str, float]:
         """The paper's best values for this target, or the general defaults."""
@@ -99,17 +118,20 @@ class Sampler:
         return general | dict(self.presets.get(target, {}))
 
 
-def _trajectory(sampler: Sampler, data: Any, update: int, values: Settings, *block: Any) -> int:
+def _trajectory(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Settings, *block: Any) -> int:
     state, *rest = block
-    D = sampler.schedule(values["L"], values.get("n_u", 1), update)
-    outer = update if sampler.outer else 0
-    return trajectory(data, state, D, outer, values["epsilon"], sampler.correction, *rest)
+    return trajectory(data, state, plan.with_room(), outer, values["epsilon"], sampler.correction, *rest)
 
 
-def _persistent(sampler: Sampler, data: Any, update: int, values: Settings, *block: Any) -> int:
+def _persistent(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Settings, *block: Any) -> int:
     state, *rest = block
     alpha, delta = values.get("alpha", 0.0), values.get("delta", 0.0)
-    return persistent(data, state, values["L"], update, values["epsilon"], alpha, delta, "delta" in values, *rest)
+    return persistent(data, state, values["L"], outer, values["epsilon"], alpha, delta, "delta" in values, *rest)
+
+
+def _mixed(sampler: Sampler, data: Any, plan: Timetable, outer: int, values: Settings, *block: Any) -> int:
+    state, *rest = block
+    return mixed(data, state, plan.with_room(), sampler.persistent, outer, values["epsilon"], *rest)
 
 
 SAMPLERS = {
@@ -179,9 +201,27 @@ SAMPLERS = {
                 "gmm": {"epsilon": 0.3, "L": 1, "n_u": 15},
             },
             {"mdc": 1.78e-2, "blr": 9.02e-3},
+            law=_segments,
+            takes_schedule=True,
+        ),
+        Sampler(
+            "m-hmc",
+            "M-HMC",
+            "Visits discrete variables one by one at random times in a trajectory; each pays for its changes from a "
+            "kinetic energy of its own.",
+            ("epsilon", "T", "visits"),
+            _mixed,
+            {
+                "mdc": {"epsilon": 0.04, "T": 4.0, "visits": 60},
+                "gmm": {"epsilon": 0.3, "T": 4.5, "visits": 15},
+            },
+            law=_arrivals,
+            by_site=True,
+            outer=False,
         ),
     )
 }
+PAPER_SAMPLERS = {name: sampler for name, sampler in SAMPLERS.items() if sampler.paper_ess}  # those of Table 1
 
 # Wrong on purpose, to be looked at beside the right ones: never among those that are compared or recommended. As in
 # the published check of them, no update follows the trajectory: it would hide much of what is wrong.
@@ -195,6 +235,8 @@ WRONG_SAMPLERS = {
             ("epsilon", "L", "n_u"),
             _trajectory,
             SAMPLERS["mahmc"].presets,
+            law=_segments,
+            takes_schedule=True,
             correction=0.0,
             outer=False,
             wrong="Updates inside the trajectory have had their own Metropolis test. The final test counts the energy "
@@ -207,7 +249,7 @@ WRONG_SAMPLERS = {
             ("epsilon", "L", "n_u"),
             _trajectory,
             SAMPLERS["mahmc"].presets,
-            schedule=asymmetric,
+            law=_asymmetric,
             outer=False,
             wrong="Read backwards the sequence begins with an update, and such a one is never drawn: Algorithm 3's "
             "factor P(D⁻¹)/P(D) is zero. The test takes it for one, and accepts moves that no reversed move balances.",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from mahmc import targets
+from mahmc import schedules, targets
 from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, Sampler
+from mahmc.schedules import Schedule
 from mahmc.targets import FAMILIES, Target
 
 RUN_PARAMETERS = {
@@ -41,7 +42,9 @@ RUN_PARAMETERS = {
 }  # fmt: skip
 STARTS = ("default", "exact")
 EXTRA_QUANTITIES = ("energy", "momentum", "slice")
-_CHOICES = ("target", "sampler", "update", "start", "keep", "data")
+ALTERNATE, NONE = "alternate", "none"
+_CHOICES = ("target", "sampler", "update", "outer", "schedule", "start", "keep", "data")
+_OF_ALTERNATE = ("L", "n_u")  # parameters that another schedule takes the place of
 _TARGET_PARAMETERS = {p.name: p for family in FAMILIES.values() for p in family.parameters}
 ALL_PARAMETERS: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **_TARGET_PARAMETERS}
 
@@ -60,11 +63,13 @@ class RunSpec:
     warmup: int
     thin: int
     seed: int
-    update: str
+    update: str  # the target's updates that D may have, separated by commas; its digits count them from 1
+    outer: str  # the update after a trajectory, or "none"
     start: str
     keep: tuple[str, ...]
     parameters: tuple[tuple[str, Any], ...]  # the sampler's, in its order
     settings: tuple[tuple[str, Any], ...]  # the target's, in its order
+    schedule: str = ""  # P^D as text, of samplers that take one; "alternate" is that of L and n_u
     data: str = ""  # fingerprint of a user's own data; empty for the target's own
 
     # ------------------------------------------------------------------------------------------ building
@@ -74,37 +79,47 @@ class RunSpec:
         """The spec with these choices; what is left out takes the paper's best value, or the default."""
         built, rest = _built_target(target, chosen)
         method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
-        _refuse_unknown(rest, built, method)
+        _refuse_target(built, method)
+        schedule = _checked_schedule(rest, method)
+        names = tuple(n for n in method.parameters if schedule in ("", ALTERNATE) or n not in _OF_ALTERNATE)
+        _refuse_unknown(rest, built, method, names, schedule)
         parameters = method.defaults(built.name)
-        for name in method.parameters:
+        for name in names:
             parameters[name] = PARAMETERS[name].check(_given(rest, name, parameters[name]))
         run = {name: p.check(_given(rest, name, p.default)) for name, p in RUN_PARAMETERS.items()}
-        update = choose(_given(rest, "update", built.default_update), built.updates, "update")
+        updates = _checked_updates(rest.get("update"), built, method)
+        outer = _checked_outer(rest.get("outer"), updates, built, method)
         start = choose(_given(rest, "start", "default"), STARTS, "start")
         if start == "exact" and built.exact is None:
             raise InvalidInput(f"start = 'exact' is not possible: {built.name} has no exact sampler. Use 'default'.")
-        return cls(
+        spec = cls(
             target=built.name,
             sampler=method.name,
             **run,
-            update=update,
+            update=",".join(updates) or NONE,
+            outer=outer,
             start=start,
             keep=_checked_keep(rest.get("keep"), built),
-            parameters=tuple((name, parameters[name]) for name in method.parameters),
+            parameters=tuple((name, parameters[name]) for name in names),
             settings=tuple(built.settings.items()),
+            schedule=schedule,
             data=built.fingerprint,
         )
+        _refuse_unmatched(spec)
+        return spec
 
     def with_(self, **changes: Any) -> RunSpec:
         """The spec with some values changed, validated anew. A new target or sampler brings its own defaults."""
-        old = self.to_dict()
+        old, dropped = self.to_dict(), set()
         if changes.get("target", self.target) != self.target:
-            for name in (*dict(self.settings), *dict(self.parameters), "update", "keep"):
-                old.pop(name)
+            dropped = {*dict(self.settings), *dict(self.parameters), "update", "outer", "schedule", "keep"}
         elif changes.get("sampler", self.sampler) != self.sampler:
-            for name in dict(self.parameters):
-                old.pop(name)
-        return RunSpec.from_dict(old | changes)
+            dropped = {*dict(self.parameters), "outer", "schedule"} | ({"update"} if "," in self.update else set())
+        if changes.get("schedule", self.schedule) != self.schedule:
+            dropped |= set(_OF_ALTERNATE)
+        if "update" in changes and (self.outer,) == self.updates[:1]:
+            dropped |= {"outer"}
+        return RunSpec.from_dict({name: value for name, value in old.items() if name not in dropped} | changes)
 
     def build_target(self) -> Target:
         """The target this spec names."""
@@ -127,13 +142,31 @@ class RunSpec:
         return dict(self.parameters)
 
     @property
+    def chosen(self) -> dict[str, Any]:
+        """What was chosen of the sampler: its parameters, the updates, and the schedule of one that takes it."""
+        schedule = {"schedule": self.schedule} if self.schedule else {}
+        return {**self.values, "update": self.update, "outer": self.outer, **schedule}
+
+    @property
+    def updates(self) -> tuple[str, ...]:
+        """The names of the updates that D may have."""
+        return () if self.update == NONE else tuple(self.update.split(","))
+
+    @property
+    def law(self) -> Schedule:
+        """P^D, the law of a trajectory's sequence of steps."""
+        own = self.schedule not in ("", ALTERNATE)
+        return schedules.parse(self.schedule) if own else self.method.law(self.values)
+
+    @property
     def slots(self) -> int:
         """Recorded draws a chain, the warm-up's included."""
         return self.warmup + self.draws
 
     @property
-    def leapfrogs_per_draw(self) -> int:
-        return self.method.leapfrogs(self.values) * self.thin
+    def leapfrogs_per_draw(self) -> float:
+        """Leapfrogs between two draws that are recorded; their mean where a schedule draws them."""
+        return self.law.leapfrogs * self.thin
 
     # ------------------------------------------------------------------------------------------ round trips
 
@@ -141,7 +174,7 @@ class RunSpec:
         """One flat mapping of plain values."""
         flat = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("parameters", "settings")}
         flat |= dict(self.parameters) | dict(self.settings)
-        return {name: value for name, value in flat.items() if not (name == "data" and not value)}
+        return {name: value for name, value in flat.items() if value != "" or name not in ("schedule", "data")}
 
     @classmethod
     def from_dict(cls, flat: Mapping[str, Any]) -> RunSpec:
@@ -213,17 +246,85 @@ def _given(chosen: Mapping[str, Any], name: str, default: Any) -> Any:
     return default if value is None else value
 
 
-def _refuse_unknown(chosen: Mapping[str, Any], target: Target, method: Sampler) -> None:
-    known = [*method.parameters, *RUN_PARAMETERS, "update", "start", "keep"]
+def _refuse_unknown(
+    chosen: Mapping[str, Any], target: Target, method: Sampler, names: Sequence[str], schedule: str
+) -> None:
+    known = [*names, *RUN_PARAMETERS, "update", "outer", "schedule", "start", "keep"]
     for name, value in chosen.items():
         if name in known or (value is None and name in ALL_PARAMETERS):
             continue
+        if name in method.parameters:
+            raise InvalidInput(
+                f"{name} is no parameter here: schedule = {schedule:.60} says how many leapfrogs and updates there "
+                f"are. Leave {name} out, or take schedule = {ALTERNATE}."
+            )
         if name in ALL_PARAMETERS:
             raise InvalidInput(
                 f"{name} is no parameter of {method.name} on {target.name}. "
                 f"{method.name} has {', '.join(method.parameters)}; {target.name} has {', '.join(target.settings)}."
             )
         choose(name, [*known, *target.settings], "parameter")
+
+
+def _checked_schedule(chosen: dict[str, Any], method: Sampler) -> str:
+    """The schedule as its own text. One that alternates becomes L and n_u, which are then among what was chosen."""
+    schedule = chosen.get("schedule")
+    if not method.takes_schedule:
+        if schedule:
+            able = ", ".join(name for name, other in EVERY_SAMPLER.items() if other.takes_schedule)
+            raise InvalidInput(f"{method.name} takes no schedule: leave it out, or take one of {able}.")
+        return ""
+    if schedule in (None, "", ALTERNATE):
+        return ALTERNATE
+    law = schedule if isinstance(schedule, Schedule) else schedules.parse(str(schedule))
+    if isinstance(law, schedules.Alternate):
+        for name in _OF_ALTERNATE:
+            if chosen.setdefault(name, getattr(law, name)) != getattr(law, name):
+                raise InvalidInput(f"{name} = {chosen[name]!r:.40} and schedule = {law} differ: give one of the two.")
+        return ALTERNATE
+    return str(law)
+
+
+def _refuse_target(target: Target, method: Sampler) -> None:
+    if not method.takes(target):
+        raise InvalidInput(
+            f"{method.name} cannot sample {target.name}: it visits discrete variables one by one, and in the qᴼ of "
+            f"{target.name} there are none. Take mahmc, whose updates of qᴼ may be of any kind."
+        )
+
+
+def _checked_updates(update: Any, target: Target, method: Sampler) -> tuple[str, ...]:
+    """The names of the updates that D may have."""
+    if not target.updates:
+        if update not in (None, "", NONE, ()):
+            raise InvalidInput(f"update = {update!r:.40}: {target.name} has no updates of qᴼ. Leave it out.")
+        return ()
+    known, default = target.updates, target.default_update
+    if method.by_site:
+        known, default = target.site_updates, target.site_updates[0]
+    names = [default] if update is None else update.split(",") if isinstance(update, str) else [*update]
+    found = tuple(choose(name.strip() if isinstance(name, str) else name, known, "update") for name in names)
+    if len(set(found)) < len(found):
+        raise InvalidInput(f"update = {','.join(found):.60} names one twice: name each once.")
+    return found
+
+
+def _checked_outer(outer: Any, updates: tuple[str, ...], target: Target, method: Sampler) -> str:
+    """The update after a trajectory: the first of those inside unless something else is said."""
+    default = updates[0] if updates and method.outer else NONE
+    return choose(default if outer in (None, "") else outer, (*target.updates, NONE), "outer")
+
+
+def _refuse_unmatched(spec: RunSpec) -> None:
+    """Names of updates and kinds of them in the schedule must be equally many; one name may go unused."""
+    used, named = len(spec.law.updates), len(spec.updates)
+    missing = used > named and spec.schedule not in ("", ALTERNATE)
+    if missing or named > max(1, used):
+        schedule = f"schedule = {spec.schedule:.60}" if spec.schedule else spec.sampler
+        raise InvalidInput(
+            f"update = {spec.update:.60} names {named}, and {schedule} has {used} kinds of update: name as many, in "
+            "the order of its digits."
+        )
 
 
 def _checked_keep(keep: Any, target: Target) -> tuple[str, ...]:

@@ -20,35 +20,70 @@ _ONE_BITS = 0x3FF0000000000000  # the bits of 1.0
 
 
 def source(seed: int, block: int, purpose: int) -> np.random.SeedSequence:
-    """Independent randomness for each block and purpose: 0 its generators, 1 its momenta, 2 its start."""
+    """Independent randomness by block and purpose: 0 its generators, 1 its momenta, 2 its start, 3 what lanes share."""
     return np.random.SeedSequence(seed, spawn_key=(block, purpose))
 
 
-def seeded(seed: int, block: int) -> np.ndarray:
-    """The generators of a block's chains."""
-    return source(seed, block, 0).generate_state(4 * LANES, np.uint64).reshape(4, LANES)
+def seeded(seed: int, block: int, purpose: int = 0) -> np.ndarray:
+    """The generators of a block's chains; of what they share (purpose 3) that of lane 0 is used."""
+    return source(seed, block, purpose).generate_state(4 * LANES, np.uint64).reshape(4, LANES)
 
 
 @inlined
-def next_words(rng):
-    """64 random bits a lane."""
-    s0, s1, s2, s3 = load(rng, 0), load(rng, 1), load(rng, 2), load(rng, 3)
+def held(rng):
+    """The generators' state as values, for a loop that draws much: in memory each draw would wait for the last one."""
+    return load(rng, 0), load(rng, 1), load(rng, 2), load(rng, 3)
+
+
+@inlined
+def put_back(rng, state):
+    """Write a state that was held to where it came from."""
+    s0, s1, s2, s3 = state
+    store(rng, 0, s0)
+    store(rng, 1, s1)
+    store(rng, 2, s2)
+    store(rng, 3, s3)
+
+
+@inlined
+def held_words(state):
+    """64 random bits a lane, and the state after them."""
+    s0, s1, s2, s3 = state
     mixed = s0 + s3
     result = ((mixed << 23) | (mixed >> 41)) + s0
     t = s1 << 17
     s2 ^= s0
     s3 ^= s1
-    store(rng, 1, s1 ^ s2)
-    store(rng, 0, s0 ^ s3)
-    store(rng, 2, s2 ^ t)
-    store(rng, 3, (s3 << 45) | (s3 >> 19))
-    return result
+    return result, (s0 ^ s3, s1 ^ s2, s2 ^ t, (s3 << 45) | (s3 >> 19))
+
+
+@inlined
+def held_uniform(state):
+    """Uniform on [0, 1), 52 bits, and the state after it."""
+    bits, state = held_words(state)
+    return float_of((bits >> 12) | _ONE_BITS) - 1.0, state
+
+
+@inlined
+def next_words(rng):
+    """64 random bits a lane."""
+    bits, state = held_words(held(rng))
+    put_back(rng, state)
+    return bits
 
 
 @inlined
 def uniform(rng):
     """Uniform on [0, 1), 52 bits."""
-    return float_of((next_words(rng) >> 12) | _ONE_BITS) - 1.0
+    u, state = held_uniform(held(rng))
+    put_back(rng, state)
+    return u
+
+
+@inlined
+def exponential(rng):
+    """Exponential(1), by inversion."""
+    return -log(1.0 - uniform(rng))
 
 
 @inlined

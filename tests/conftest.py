@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from mahmc import targets
@@ -16,7 +18,7 @@ HARD = {
         {"epsilon": 0.75, "L": 1, "n_u": 2},
     ),
 }
-EXTRA = {"n_u": 6, "alpha": 0.8, "delta": 0.02}
+EXTRA = {"n_u": 6, "alpha": 0.8, "delta": 0.02, "T": 2.0, "visits": 4}
 
 
 def hard_case(target: str, sampler: str) -> tuple[Target, dict[str, float]]:
@@ -26,6 +28,14 @@ def hard_case(target: str, sampler: str) -> tuple[Target, dict[str, float]]:
     build, values = HARD[target]
     known = EXTRA | values
     return build(), {name: known[name] for name in SAMPLERS[sampler].parameters}
+
+
+def pairs(samplers: Iterable[str]) -> list[tuple[str, str]]:
+    """Every target with every one of these samplers that can sample it, by name."""
+    from mahmc.samplers import SAMPLERS
+
+    built = {name: targets.build(name) for name in HARD}
+    return [(target, sampler) for target in built for sampler in samplers if SAMPLERS[sampler].takes(built[target])]
 
 
 @pytest.fixture(params=["mdc", "blr", "gmm"])

@@ -6,15 +6,21 @@ where α = 0 (0·p + 1·n is n exactly), and consume randomness in one order: mo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 import mahmc
 from mahmc import InvalidInput, Run
-from mahmc.samplers import SAMPLERS, WRONG_SAMPLERS
-from mahmc.schedules import deterministic
+from mahmc.samplers import EVERY_SAMPLER, PAPER_SAMPLERS, SAMPLERS, WRONG_SAMPLERS
+from mahmc.schedules import Arrivals, deterministic
+from tests.conftest import HARD
 
 pytestmark = pytest.mark.quick
+overlapping = HARD["gmm"][0]
 TARGETS = ("mdc", "blr", "gmm")
 SIZE = {"chains": 9, "draws": 60, "warmup": 5, "seed": 11}
 
@@ -59,12 +65,78 @@ def test_a_deterministic_sequence_that_is_no_palindrome_is_refused() -> None:
     assert deterministic([(0, 1), (1, 1), (0, 1)]).tolist() == [[0, 1], [1, 1], [0, 1]]
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("update", ["gibbs", "metropolis"])
+def test_the_one_sequence_that_alternates_is_alternate(target: str, update: str) -> None:
+    """Written out as a sequence, or drawn among one: a palindrome needs no direction, and no randomness."""
+    shared = {"epsilon": 0.05, "update": update, **SIZE}
+    written = mahmc.sample(target, "mahmc", schedule="sequences(3x0 1 3x0 1 3x0 1 3x0)", **shared)
+    assert same_draws(written, mahmc.sample(target, "mahmc", L=3, n_u=4, **shared))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_independent_steps_that_are_all_leapfrogs_are_hmc(target: str) -> None:
+    shared = {"epsilon": 0.05, **SIZE}
+    assert same_draws(
+        mahmc.sample(target, "mahmc", schedule="iid(7, 1)", **shared), mahmc.sample(target, "hmc", L=7, **shared)
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_order_of_names_and_digits(target: str) -> None:
+    """Digit i is the i-th name: two names the other way round with digits the other way round are the same run."""
+    shared = {"epsilon": 0.05, "outer": "gibbs", **SIZE}
+    one = mahmc.sample(target, "mahmc", schedule="sequences(001020100)", update="gibbs,metropolis", **shared)
+    two = mahmc.sample(target, "mahmc", schedule="sequences(002010200)", update="metropolis,gibbs", **shared)
+    assert same_draws(one, two)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("sampler", ["hmc", "mala", "mala-p", "mala-pn"])
+def test_without_an_update_q_O_stays(target: str, sampler: str) -> None:
+    """Outer "none": the plain sampler of q^H given q^O."""
+    run = mahmc.sample(target, sampler, outer="none", **SIZE)
+    name = {"mdc": "ones", "blr": "tau", "gmm": "component"}[target]
+    assert np.ptp(run.get(name), axis=1).max() == 0
+    assert run.acceptances["outer"].rate is None
+    assert run.acceptance > 0.2
+
+
+def test_pure_mahmc_is_one_step_of_mahmc_within_gibbs_before_the_update() -> None:
+    """One iteration: the same trajectory with and without an update after it."""
+    shared = {"epsilon": 0.3, "L": 2, "n_u": 4, "chains": 8, "draws": 1, "warmup": 0, "seed": 3}
+    pure, within = (mahmc.sample("gmm", "mahmc", outer=outer, **shared) for outer in ("none", "metropolis"))
+    assert np.array_equal(pure.draws["q"], within.draws["q"])
+    assert pure.acceptances["inner"].rate == within.acceptances["inner"].rate
+
+
+@pytest.mark.parametrize("update", ["metropolis", "neighbour", "modified-gibbs"])
+def test_m_hmc_whose_k_does_not_persist_is_mahmc(update: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the same schedule, visits at equal distances: u < e^−cost is k > cost with k = −log u, from the same uniform.
+
+    Step sizes are powers of two, so that gap/⌈gap/ε⌉ is ε to the last bit. That k persists makes the difference.
+    """
+    shared = {"update": update, "outer": "none", **SIZE, "draws": 2000}
+
+    def even(values: Mapping[str, Any]) -> Arrivals:
+        return Arrivals(values["T"], values["visits"], values["epsilon"], even=True)
+
+    def mixed(persistent: bool) -> Run:
+        monkeypatch.setitem(EVERY_SAMPLER, "m-hmc", replace(SAMPLERS["m-hmc"], law=even, persistent=persistent))
+        return mahmc.sample(overlapping(), "m-hmc", epsilon=0.5, T=6.0, visits=3, **shared)
+
+    augmented = mahmc.sample(overlapping(), "mahmc", epsilon=0.5, schedule="sequences(00 1 0000 1 0000 1 00)", **shared)
+    assert same_draws(mixed(persistent=False), augmented)
+    assert mixed(persistent=False).leapfrogs == augmented.leapfrogs
+    assert not same_draws(mixed(persistent=True), augmented)
+
+
 def test_wrong_samplers_are_kept_apart() -> None:
     assert {"naive", "asymmetric"} == set(WRONG_SAMPLERS)
     assert not set(WRONG_SAMPLERS) & set(SAMPLERS)
     assert all("wrong on purpose" in sampler.label for sampler in WRONG_SAMPLERS.values())
     assert not any(sampler.wrong for sampler in SAMPLERS.values())
-    assert set(mahmc.Comparison("gmm").entries) == set(SAMPLERS)
+    assert set(mahmc.Comparison("gmm").entries) == set(PAPER_SAMPLERS) == set(SAMPLERS) - {"m-hmc"}
 
 
 def test_naive_without_updates_inside_is_hmc() -> None:

@@ -22,10 +22,10 @@ class Mutant(NamedTuple):
     file: str
     right: str
     wrong: str
-    case: tuple[str, str, str]  # target, sampler, update
+    case: tuple[str, ...]  # target, sampler, update; or the name of a general one
 
 
-TRAJECTORY, PERSISTENT = "kernels/trajectory.py", "kernels/persistent.py"
+TRAJECTORY, PERSISTENT, MIXED = "kernels/trajectory.py", "kernels/persistent.py", "kernels/mixed.py"
 MUTANTS = [
     Mutant("no delta_E", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U", ("gmm", "mahmc", "metropolis")),
     Mutant(
@@ -36,7 +36,8 @@ MUTANTS = [
     ),
     Mutant(
         "an asymmetric sequence of updates", "schedules.py",
-        "deterministic([(0, L)] + [(update, 1), (0, L)] * (n_u - 1))", "np.array([(0, L), (update, 1)] * n_u)",
+        "deterministic([(0, self.L)] + [(1, 1), (0, self.L)] * (self.n_u - 1))",
+        "np.array([(0, self.L), (1, 1)] * self.n_u)",
         ("gmm", "mahmc", "metropolis"),
     ),
     Mutant(
@@ -60,8 +61,8 @@ MUTANTS = [
         ("gmm", "mala-p", "gibbs"),
     ),
     Mutant(
-        "q^O kept from a rejected trajectory", TRAJECTORY,
-        "        restore(accepted, state.other, before.other)\n", "", ("mdc", "mahmc", "metropolis"),
+        "q^O kept from a rejected trajectory", "kernels/moves.py",
+        "    restore(accepted, state.other, before.other)\n", "", ("mdc", "mahmc", "metropolis"),
     ),
     Mutant(
         "a stale gradient after an update of q^O", "targets/gmm.py",
@@ -77,13 +78,78 @@ MUTANTS = [
         ("blr", "hmc", "metropolis"),
     ),
     Mutant(
-        "a flip of w accepted the wrong way round", "targets/mdc.py", "exp(-flip * u)", "exp(flip * u)",
+        "a flip of w accepted the wrong way round", "targets/mdc.py", "(1.0 - 2.0 * now) * u", "(2.0 * now - 1.0) * u",
         ("mdc", "hmc", "metropolis"),
+    ),
+    Mutant(
+        "no factor of the mirror image", "schedules.py", "[self.log_ratio(D) for D in pairs]", "[0.0 for D in pairs]",
+        ("mirrored",),
+    ),
+    Mutant(
+        "the factor upside down", TRAJECTORY,
+        "where(forward, forward_log_ratio, -forward_log_ratio)",
+        "where(forward, -forward_log_ratio, forward_log_ratio)",
+        ("mirrored and within Gibbs",),
+    ),
+    Mutant("a drawn D in one direction only", "kernels/plan.py", "1.0 if palindrome else 0.5", "1.0", ("iid",)),
+    Mutant(
+        "leapfrogs of the others made too", TRAJECTORY, "where(theirs, epsilon, 0.0)", "where(everyone, epsilon, 0.0)",
+        ("mirrored with two kinds",),
+    ),
+    Mutant(
+        "q^O of those who wait updated", "kernels/moves.py", "        restore(theirs, other, aside.other)\n", "",
+        ("iid with two kinds of update",),
+    ),
+    Mutant(
+        "no delta_E, and no update afterwards", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U",
+        ("pure mahmc on mdc",),
+    ),
+    Mutant(
+        "neighbours without their proposal's ratio", "targets/gmm.py", "delta_U - log_ratio", "delta_U", ("neighbour",)
+    ),
+    Mutant(
+        "Liu's proposal without its ratio", "targets/gmm.py",
+        "cost = log(_total_mass(target, x, highest, proposed)) - log(_total_mass(target, x, highest, now))",
+        "cost = splat(0.0)", ("modified gibbs",),
+    ),
+    Mutant(
+        "updates that some lanes make are never forgotten in delta_E", "kernels/moves.py",
+        "delta_U = where(theirs, delta_U, 0.0)", "delta_U = where(theirs, delta_U, delta_U)",
+        ("mirrored with two kinds",),
+    ),
+    Mutant(
+        "a block of w redrawn the wrong way round", "targets/mdc.py",
+        "< size, w, load(other, i))", "< size, 1.0 - w, load(other, i))", ("block",),
+    ),
+    Mutant(
+        "k not reduced by what a visit costs", MIXED, "load(k, i) - cost", "load(k, i) - 0.0 * cost",
+        ("m-hmc, many visits",),
+    ),
+    Mutant(
+        "the erratum's mistake, what k lost for what U gained", MIXED, "delta_E += delta_U", "delta_E += cost",
+        ("m-hmc, modified gibbs",),
+    ),
+    Mutant(
+        "the same with a random walk that has ends", MIXED, "delta_E += delta_U", "delta_E += cost",
+        ("m-hmc, neighbour",),
+    ),
+    Mutant(
+        "M-HMC that forgets what visits did to U", MIXED, "delta_E += delta_U", "delta_E += 0.0 * delta_U",
+        ("m-hmc on mdc, once round and a bit",),
+    ),
+    Mutant(
+        "leapfrogs of those who are done", MIXED, "if j < n_there else 0.0", "if True else 0.0",
+        ("m-hmc, modified gibbs",),
+    ),
+    Mutant(
+        "a block of chains that shares D itself", TRAJECTORY,
+        "forward = uniform(state.rng) < share", "forward = splat(float(state.block_rng[3, 0]) * 2.0**-64) < share",
+        ("independence",),
     ),
 ]  # fmt: skip
 
 
-def verdict_on(package_root: Path, case: tuple[str, str, str], cache: Path) -> subprocess.CompletedProcess[str]:
+def verdict_on(package_root: Path, case: tuple[str, ...], cache: Path) -> subprocess.CompletedProcess[str]:
     """What the invariance test and all checks together say, with the engine found in `package_root`."""
     environment = os.environ | {"PYTHONPATH": f"{package_root}{os.pathsep}{ROOT}", "MAHMC_CACHE_DIR": str(cache)}
     command = [sys.executable, "-m", "tests.test_invariance", *case]
@@ -98,8 +164,10 @@ def test_checks_catch(mutant: Mutant, tmp_path: Path) -> None:
     assert source.count(mutant.right) == 1, "the line to be mutated has changed: adapt the mutant"
     (copy / mutant.file).write_text(source.replace(mutant.right, mutant.wrong))
     result = verdict_on(tmp_path, mutant.case, tmp_path / "cache")
-    assert "invariance: Wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"
-    assert "all checks: wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"
+    test = "independence" if mutant.case == ("independence",) else "invariance"
+    assert f"{test}: Wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"
+    if test == "invariance":
+        assert "all checks: wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"
 
 
 def test_the_engine_itself_is_passed_by_the_same_procedure(tmp_path: Path) -> None:

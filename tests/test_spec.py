@@ -10,9 +10,10 @@ import pytest
 
 from mahmc import SAMPLERS, InvalidInput, RunSpec, targets
 from mahmc.samplers import PARAMETERS
+from tests.conftest import pairs
 
 pytestmark = pytest.mark.quick
-SPECS = [RunSpec.of(t, s) for t in ("mdc", "blr", "gmm") for s in SAMPLERS] + [
+SPECS = [RunSpec.of(t, s) for t, s in pairs(SAMPLERS)] + [
     RunSpec.of("gmm", "mahmc", weights=[0.3, 0.4, 0.3], means=[-1, 0, 1.5], sds=[0.4, 1 / 3, 0.5], update="gibbs"),
     RunSpec.of("blr", "mala-pn", prior_only=True, keep=("tau", "slice"), start="exact", thin=3, seed=2**53 - 1),
     RunSpec.of("mdc", "hmc", epsilon=0.1 + 0.2, n_w=3),
@@ -60,12 +61,11 @@ def test_every_registered_parameter_is_described() -> None:
         assert parameter.title
         assert parameter.check(parameter.default) == parameter.default
         assert parameter.slider is not None
-    for sampler in SAMPLERS.values():
-        for target in ("mdc", "blr", "gmm"):
-            for name, value in sampler.defaults(target).items():
-                parameter = PARAMETERS[name]
-                assert parameter.slider is not None
-                assert parameter.slider[0] <= value <= parameter.slider[1]
+    for target, sampler in pairs(SAMPLERS):
+        for name, value in SAMPLERS[sampler].defaults(target).items():
+            parameter = PARAMETERS[name]
+            assert parameter.slider is not None
+            assert parameter.slider[0] <= value <= parameter.slider[1]
 
 
 def test_own_data_cannot_be_put_into_a_link() -> None:
@@ -109,6 +109,13 @@ def test_own_data_cannot_be_put_into_a_link() -> None:
         ("mdc", "hmc", {"keep": ("u", "x")}, "quantity in keep 'x'"),
         ("mdc", "hmc", {"keep": ()}, "keep is empty"),
         ("blr", "hmc", {"start": "exact"}, "no exact sampler"),
+        ("blr", "m-hmc", {}, "m-hmc cannot sample blr: it visits discrete variables one by one"),
+        ("mdc", "m-hmc", {"update": "block"}, "Choose from: metropolis, gibbs"),
+        ("mdc", "m-hmc", {"T": 0}, "T = 0"),
+        ("mdc", "m-hmc", {"visits": 0}, "visits = 0"),
+        ("mdc", "m-hmc", {"T": 10_000, "epsilon": 1e-3}, "Take a shorter T or a larger epsilon"),
+        ("mdc", "m-hmc", {"L": 10}, "m-hmc has epsilon, T, visits"),
+        ("mdc", "m-hmc", {"schedule": "iid(9, 0.9)"}, "m-hmc takes no schedule: leave it out, or take one of mahmc"),
     ],
 )
 def test_bad_input_names_field_value_range_and_what_to_do(

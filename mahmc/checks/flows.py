@@ -117,8 +117,12 @@ def flow_counts(
     starts |= {name: np.repeat(value[None], n, axis=0) for name, value in frozen.items()}
     fixed = started_from(target, starts)
     about: dict[str, Any] = {"start": "exact", "chains": n, "draws": 1, "warmup": 0, "thin": 1, "keep": tuple(states)}
+    spec = RunSpec.of(target, sampler, **chosen)
+    about |= {name: FROZEN for name in ("epsilon", "T") if name in spec.values}
+    if any(spec.law.updates):  # one reversible kernel after another is none
+        about["outer"] = "none"
     number = int(np.random.SeedSequence((*seed, 6)).generate_state(1)[0])
-    run = bench.advance(Run(RunSpec.of(fixed, sampler, **{**chosen, **about, "epsilon": FROZEN}, seed=number), fixed))
+    run = bench.advance(Run(RunSpec.of(fixed, sampler, **{**chosen, **about}, seed=number), fixed))
     after = {name: values[:, 0] for name, values in run.draws.items()}
     place = {key: i for i, key in enumerate(_keys(states))}
     reached = np.array([place[key] for key in _keys(after)])

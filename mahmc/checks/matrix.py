@@ -21,7 +21,7 @@ from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.spec import RunSpec
-from mahmc.targets import Target
+from mahmc.targets import Target, build
 
 CHECKS = {
     "marginals": "long chains against every exact distribution",
@@ -150,7 +150,8 @@ class Checking:
         """The matrix of these samplers and cases; of all if none are named."""
         rows = [choose(name, EVERY_SAMPLER, "sampler") for name in samplers or EVERY_SAMPLER]
         columns = [CASES[choose(name, CASES, "case")] for name in cases or CASES]
-        return cls([new_cell(case, sampler) for sampler in rows for case in columns], budget, level, seed)
+        cells = [new_cell(case, sampler) for sampler in rows for case in columns if fits(case, sampler)]
+        return cls(cells, budget, level, seed)
 
     # ------------------------------------------------------------------------------------------- advancing
 
@@ -230,6 +231,11 @@ class Checking:
         return agreement(runs, self.level) if len(runs) > 1 else None
 
 
+def fits(case: Case, sampler: str) -> bool:
+    """Whether the sampler can do the case's target: M-HMC wants discrete variables."""
+    return EVERY_SAMPLER[sampler].takes(build(case.target, **case.settings))
+
+
 def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
     """The cell of a case and a sampler, with parameters of one's own in place of the case's."""
     method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
@@ -239,7 +245,7 @@ def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
     chosen |= own
     spec = RunSpec.of(case.target, sampler, **case.settings, **chosen)
     target = spec.build_target()
-    return Cell(case, sampler, {**spec.values, "update": spec.update}, target, applicable(target))
+    return Cell(case, sampler, spec.chosen, target, applicable(target))
 
 
 def applicable(target: Target) -> tuple[str, ...]:
@@ -284,6 +290,6 @@ def check(
     """All checks of one sampler on one target, with parameters of either as in `mahmc.sample`."""
     spec = RunSpec.of(target, sampler, **chosen)
     built = target if isinstance(target, Target) else spec.build_target()
-    cell = own_cell(built, sampler, {**spec.values, "update": spec.update})
+    cell = own_cell(built, sampler, spec.chosen)
     Checking([cell], budget, level, seed).advance_all()
     return cell

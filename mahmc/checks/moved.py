@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.checks.two_samples import compare, scalars
-from mahmc.checks.verdicts import LEVEL, POWER, Finding, Round, Workbench, sequential, unclear
+from mahmc.checks.two_samples import compare, same_mean, scalars
+from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, sequential, unclear
 from mahmc.kernels import energies
+from mahmc.lanes import LANES
 from mahmc.run import Run
 from mahmc.spec import RunSpec
 from mahmc.targets import Target
 
-CHECK = "invariance"
+CHECK, INDEPENDENCE = "invariance", "independence"
 ROUNDS = 4
 GROWTH = 4  # times as many draws from round to round
 FEWEST_MOVED = 0.5  # of the chains: a sampler that stands still leaves everything alone
@@ -97,3 +98,33 @@ def exact_and_moved(
     moved = {name: values[:, 0] for name, values in run.draws.items()}
     share = float((run.acceptances["trajectory"].accepted > 0).mean())
     return scalars(fresh, target), scalars(moved, target), share
+
+
+def independence(
+    target: str | Target,
+    sampler: str,
+    *,
+    draws: int = 16384,
+    level: float = LEVEL,
+    seed: int = 0,
+    workbench: Workbench | None = None,
+    **chosen: Any,
+) -> Finding:
+    """Whether chains that run in lockstep are independent: exact draws, one iteration, then products within blocks.
+
+    Of every scalar, and of its spread, as centred ranks f, the mean over blocks of Σ_{i≠j} f_i f_j must be zero.
+    """
+    from scipy import stats
+
+    built = target if isinstance(target, Target) else RunSpec.of(target, sampler, **chosen).build_target()
+    n = draws - draws % LANES
+    _, moved, _ = exact_and_moved(built, sampler, 1, n, (seed, 1), chosen, workbench or Workbench())
+    comparisons = []
+    for name, values in moved.items():
+        rank = (stats.rankdata(values) - 0.5) / values.size - 0.5
+        for what, x in ((name, rank), (f"spread of {name}", rank**2)):
+            f = (x - x.mean()).reshape(-1, LANES)
+            products = f.sum(axis=1) ** 2 - (f**2).sum(axis=1)
+            comparisons.append(Comparison(f"products of {what} in a block", same_mean(products, np.zeros(1))))
+    made = Round(tuple(comparisons), n, "chains of a block that move together")
+    return sequential(INDEPENDENCE, "chains of a block with each other", lambda number: made, level, rounds=1)

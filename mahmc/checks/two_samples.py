@@ -42,13 +42,13 @@ def compare(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray]) -> tuple[C
         results.append(Comparison(f"distribution of {name}", float(p_value)))
         ranks[name] = np.split((stats.rankdata(pooled) - 0.5) / pooled.size - 0.5, [a[name].size])
     for name, (x, y) in ranks.items():
-        results.append(Comparison(f"spread of {name}", _same_mean(x**2, y**2)))
+        results.append(Comparison(f"spread of {name}", same_mean(x**2, y**2)))
     for (one, (x1, y1)), (two, (x2, y2)) in combinations(ranks.items(), 2):
-        results.append(Comparison(f"product of {one} and {two}", _same_mean(x1 * x2, y1 * y2)))
+        results.append(Comparison(f"product of {one} and {two}", same_mean(x1 * x2, y1 * y2)))
     return tuple(sorted(results, key=lambda comparison: comparison.p_value))
 
 
-def _same_mean(x: np.ndarray, y: np.ndarray) -> float:
+def same_mean(x: np.ndarray, y: np.ndarray) -> float:
     """Two-sided p-value of the difference of two means."""
     from scipy import stats
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from mahmc.compiled import inlined
+from mahmc.kernels.state import Counts
 from mahmc.lanes import as_count, load, splat, store, where
 from mahmc.streams import normal_pair
-from mahmc.targets.base import potential, step_scale
+from mahmc.targets.base import potential, step_scale, update
+
+TRAJECTORY, OUTER, NON_FINITE, LEAPFROGS, INNER = (int(row) for row in Counts)
 
 
 @inlined
@@ -84,6 +87,80 @@ def restore(accepted, now, before):
 def count(counts, row, condition):
     """Add one where the condition holds."""
     store(counts, row, load(counts, row) + as_count(condition))
+
+
+@inlined
+def count_inner(counts, which, accepted, made):
+    """Count an update inside a trajectory where it was made, and where accepted."""
+    row = INNER + 2 * (which - 1)
+    count(counts, row, accepted)
+    count(counts, row + 1, made)
+
+
+@inlined
+def remember(state, counts):
+    """Keep what a rejection goes back to, and what a stop in the midst of an iteration has to undo."""
+    before = state.before
+    copy(state.q, before.q)
+    copy(state.other, before.other)
+    copy(state.grad, before.grad)
+    copy(state.rng, before.rng)
+    copy(state.block_rng, before.block_rng)
+    copy(counts, before.counts)
+
+
+@inlined
+def undo(state, counts):
+    """Undo the iteration under way, randomness and all, so that the chain goes on later as if never stopped."""
+    before = state.before
+    copy(before.q, state.q)
+    copy(before.other, state.other)
+    copy(before.grad, state.grad)
+    copy(before.rng, state.rng)
+    copy(before.block_rng, state.block_rng)
+    copy(before.counts, counts)
+
+
+@inlined
+def conclude(state, accepted, finite, U, U0, made, counts):
+    """Go back in the lanes that did not accept the trajectory, and count; `made` are its leapfrogs."""
+    before = state.before
+    restore(accepted, state.q, before.q)
+    restore(accepted, state.other, before.other)
+    restore(accepted, state.grad, before.grad)
+    store(state.U, 0, where(accepted, U, U0))
+    count(counts, TRAJECTORY, accepted)
+    count(counts, NON_FINITE, ~finite)
+    store(counts, LEAPFROGS, load(counts, LEAPFROGS) + made)
+
+
+@inlined
+def update_after(target, state, which, counts):
+    """The target's update `which` of q^O after a trajectory, 0 for none."""
+    if which > 0:
+        delta_U, accepted = update(target, which - 1, state.q, state.other, state.grad, state.rng)
+        store(state.U, 0, load(state.U, 0) + delta_U)
+        count(counts, OUTER, accepted)
+
+
+@inlined
+def update_some(target, state, which, theirs, some, counts):
+    """The target's update `which` of q^O in the lanes where it is theirs; returns U after − U before.
+
+    Where `some` lanes wait it is worked out in all, and undone in those.
+    """
+    q, other, grad, aside = state.q, state.other, state.grad, state.aside
+    if some:
+        copy(other, aside.other)
+        copy(grad, aside.grad)
+    delta_U, accepted = update(target, which - 1, q, other, grad, state.rng)
+    if some:
+        restore(theirs, other, aside.other)
+        restore(theirs, grad, aside.grad)
+        delta_U = where(theirs, delta_U, 0.0)
+        accepted = accepted & theirs
+    count_inner(counts, which, accepted, theirs)
+    return delta_U
 
 
 @inlined

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from mahmc.compiled import kernel
-from mahmc.kernels.moves import copy, count, kinetic, leapfrogs, record, refresh, restore
+from mahmc.kernels.moves import copy, count, kinetic, leapfrogs, record, refresh, restore, update_after
 from mahmc.kernels.state import Counts
 from mahmc.lanes import absolute, exp, floor, is_finite, load, store, where
 from mahmc.streams import uniform
-from mahmc.targets.base import update
 
-TRAJECTORY, INNER, OUTER, NON_FINITE = (int(row) for row in Counts)
+TRAJECTORY, _, NON_FINITE, LEAPFROGS, _ = (int(row) for row in Counts)
 
 
 @kernel
@@ -47,9 +46,7 @@ def persistent(target, state, L, outer, epsilon, alpha, delta, nonreversible, co
             store(state.U, 0, where(accepted, U, U0))
             count(counts, TRAJECTORY, accepted)
             count(counts, NON_FINITE, ~finite)
-        if outer > 0:
-            delta_U, accepted = update(target, outer - 1, state.q, state.other, state.grad, state.rng)
-            store(state.U, 0, load(state.U, 0) + delta_U)
-            count(counts, OUTER, accepted)
+        store(counts, LEAPFROGS, load(counts, LEAPFROGS) + L)
+        update_after(target, state, outer, counts)
         record(state, out, iteration)
     return n

@@ -21,7 +21,15 @@ class Before(NamedTuple):
     p: np.ndarray
     grad: np.ndarray
     rng: np.ndarray
-    inner_count: np.ndarray
+    block_rng: np.ndarray
+    counts: np.ndarray
+
+
+class Aside(NamedTuple):
+    """Room for what an update that only some lanes make must leave alone in the others."""
+
+    other: np.ndarray
+    grad: np.ndarray
 
 
 class State(NamedTuple):
@@ -35,17 +43,25 @@ class State(NamedTuple):
     v: np.ndarray  # MALA-PN's persistent uniform on (−1, 1)
     grad: np.ndarray  # ∇U at (q, other)
     rng: np.ndarray  # four words a lane
+    block_rng: np.ndarray  # likewise, of which lane 0 draws what all lanes share
     scratch: np.ndarray  # room for the target's arithmetic; means nothing between calls
     before: Before
+    aside: Aside
 
 
 class Counts(IntEnum):
     """Rows of the counters, each with one number a lane."""
 
     TRAJECTORY = 0  # accepted tests of q^H (and with MAHMC of the whole trajectory)
-    INNER = 1  # accepted updates of q^O inside trajectories
-    OUTER = 2  # accepted updates of q^O after them
-    NON_FINITE = 3  # rejections because the energy was not finite
+    OUTER = 1  # accepted updates of q^O after trajectories
+    NON_FINITE = 2  # rejections because the energy was not finite
+    LEAPFROGS = 3  # made
+    INNER = 4  # updates of q^O inside trajectories: two rows for each of the target's updates, accepted and made
+
+
+def new_counts(target: Target) -> np.ndarray:
+    """Counters at zero."""
+    return np.zeros((Counts.INNER + 2 * len(target.updates), LANES), np.int64)
 
 
 class Record(NamedTuple):
@@ -69,10 +85,13 @@ def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block
     q_rows[:], other_rows[:] = q.T, other.T
     refreshed = np.random.default_rng(source(seed, block, 1))
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
-    grad, rng = np.zeros((target.dim, LANES)), seeded(seed, block)
-    scratch = np.zeros((target.n_scratch, LANES))
-    before = Before(q_rows.copy(), other_rows.copy(), p.copy(), grad.copy(), rng.copy(), np.zeros((1, LANES), np.int64))
-    state = State(stack, q_rows, other_rows, U, p, v, grad, rng, scratch, before)
+    grad, scratch = np.zeros((target.dim, LANES)), np.zeros((target.n_scratch, LANES))
+    rng, block_rng = seeded(seed, block), seeded(seed, block, 3)
+    before = Before(
+        q_rows.copy(), other_rows.copy(), p.copy(), grad.copy(), rng.copy(), block_rng.copy(), new_counts(target)
+    )
+    aside = Aside(other_rows.copy(), grad.copy())
+    state = State(stack, q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, before, aside)
     evaluate(target.data, state)
     return state
 

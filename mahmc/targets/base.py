@@ -8,6 +8,11 @@ The compiled half of a target is a NamedTuple of numbers and arrays (its *data*)
                                                     one update of q^O; keeps `grad` the gradient at the new state
     step_scale(data, other) → s                     the leapfrog's step is ε·s; reversible, as s hangs on q^O alone
 
+and, where q^O is discrete variables that M-HMC may visit one by one, a fourth:
+
+    visit(data, which, site, q, other, grad, rng, k) → (ΔU, cost, accepted)
+                                                    propose a value for one of them, and take it if k pays for it
+
 Here q, other, grad and scratch have shape (rows, LANES): rows of a quantity, one column a chain.
 
 The other half is for people: names, starts, exact draws, exact densities and moments.
@@ -34,6 +39,15 @@ def potential(target, q, other, grad, scratch):
 
 def update(target, which, q, other, grad, rng):
     """Update q^O by the target's update number `which`: (U after − U before, accepted) in each lane."""
+    raise NotImplementedError("compiled code only")
+
+
+def visit(target, which, site, q, other, grad, rng, k):
+    """Propose a new value for discrete variable `site` by proposal `which`; accept if it costs at most k.
+
+    The cost is −log of the Metropolis–Hastings ratio, ΔU + log Q(new | old) − log Q(old | new). Of k ~ Exponential(1)
+    this is the usual test: P(k ≥ cost) = min(1, e^−cost). Returns (U after − U before, cost paid, accepted) by lane.
+    """
     raise NotImplementedError("compiled code only")
 
 
@@ -96,6 +110,9 @@ class Target:
     exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
     known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
     small: Callable[[], Target] | None = None  # one of the same kind whose discrete states can be enumerated
+    sites: int = 0  # discrete variables in q^O that can be visited one by one
+    site_updates: tuple[str, ...] = ()  # the updates that propose for one of them, the best first
+    patience: int = 0  # how many leapfrogs take about as long as one update of q^O
     stable_epsilon: float | None = None  # beyond it the leapfrog diverges where U is steepest
     fingerprint: str = ""  # of data that its settings do not tell (a user's own X and y)
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # arrays people may want to see: X and y
@@ -115,6 +132,10 @@ class Target:
         if name != "extras" and name in self.extras:
             return self.extras[name]
         raise AttributeError(f"{type(self).__name__} {self.name!r} has no attribute {name!r}")
+
+    def number(self, update: str) -> int:
+        """The number of an update by its name, from 1; 0 for "none"."""
+        return self.updates.index(update) + 1 if update in self.updates else 0
 
     def truth(self, name: str) -> Truth | None:
         """What is known of the scalar quantity `name`, or None."""

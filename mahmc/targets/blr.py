@@ -115,20 +115,28 @@ PARAMETERS = (
         "prior_only", "", "Prior only", "Leave the data out: then every marginal is known exactly.",
         kind="bool", default=False,
     ),
+    Parameter(
+        "walk", "σ", "Step of the random walk",
+        "Standard deviation of the steps of log τ, where τ is updated by Metropolis.",
+        low=0.0, high=100.0, low_open=True, slider=(0.01, 10.0), log=True, default=0.6,
+    ),
 )  # fmt: skip
 
 
-def blr(X: Any = None, y: Any = None, shape: float = 1.0, scale: float = 100.0, prior_only: bool = False) -> Target:
+def blr(
+    X: Any = None, y: Any = None, shape: float = 1.0, scale: float = 100.0, prior_only: bool = False, walk: float = 0.6
+) -> Target:
     """Bayesian logistic regression; by default on the breast cancer data (569 × 30, standardised, and an intercept).
 
     X is used as it is given: standardise it and append a column of ones yourself. y holds zeros and ones.
     """
-    shape, scale, prior_only = (p.check(v) for p, v in zip(PARAMETERS, (shape, scale, prior_only), strict=True))
+    settings = (shape, scale, prior_only, walk)
+    shape, scale, prior_only, walk = (p.check(value) for p, value in zip(PARAMETERS, settings, strict=True))
     own_data = X is not None or y is not None
     X, y = _checked_data(X, y) if own_data else breast_cancer()
     d = X.shape[1]
     seen = X[:0] if prior_only else X
-    data = BLR(np.ascontiguousarray(seen), np.ascontiguousarray(seen.T), y[: len(seen)], shape, 1.0 / scale, 0.6)
+    data = BLR(np.ascontiguousarray(seen), np.ascontiguousarray(seen.T), y[: len(seen)], shape, 1.0 / scale, walk)
 
     def start(rng: np.random.Generator) -> dict[str, Any]:
         return {"tau": 150.0, "beta": rng.standard_normal(d) / np.sqrt(150.0)}
@@ -150,7 +158,7 @@ def blr(X: Any = None, y: Any = None, shape: float = 1.0, scale: float = 100.0, 
         title=FAMILY.title,
         about=FAMILY.about,
         data=data,
-        settings={"shape": shape, "scale": scale, "prior_only": prior_only},
+        settings={"shape": shape, "scale": scale, "prior_only": prior_only, "walk": walk},
         quantities=(Quantity("beta", "q", 0, d, vector=True), Quantity("tau", "other", 0, 1)),
         dim=d,
         n_other=1,

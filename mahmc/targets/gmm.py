@@ -14,10 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc.compiled import implements, inlined
-from mahmc.lanes import exp, floor, load, maximum, splat, store, where
+from mahmc.lanes import exp, floor, load, log, maximum, splat, store, where
 from mahmc.parameters import InvalidInput, Parameter
-from mahmc.streams import uniform
-from mahmc.targets.base import Draws, Quantity, Target, TargetFamily, Truth, mass_truth, potential, step_scale, update
+from mahmc.streams import exponential, uniform
+from mahmc.targets.base import (
+    Draws,
+    Quantity,
+    Target,
+    TargetFamily,
+    Truth,
+    mass_truth,
+    potential,
+    step_scale,
+    update,
+    visit,
+)
 
 
 class GMM(NamedTuple):
@@ -46,21 +57,44 @@ def _of(values, component):
 
 
 @inlined
-def _full_conditional(target, x, u):
-    """The component by inversion of P(k | x) ∝ exp(−U(x, k)), u uniform; energies are taken from the lowest."""
-    n = target.means.size
+def _highest(target, x):
+    """The largest of −U(x, k), from which exponents are taken."""
     highest = -_energy(x, target.means[0], target.precisions[0], target.heights[0])
-    for k in range(1, n):
+    for k in range(1, target.means.size):
         highest = maximum(highest, -_energy(x, target.means[k], target.precisions[k], target.heights[k]))
+    return highest
+
+
+@inlined
+def _mass(target, x, k, highest, but):
+    """exp(−U(x, k)) in units of the largest; none of component `but`."""
+    mass = exp(-_energy(x, target.means[k], target.precisions[k], target.heights[k]) - highest)
+    return where(but == k, 0.0, mass)
+
+
+@inlined
+def _total_mass(target, x, highest, but):
     total = splat(0.0)
-    for k in range(n):
-        total += exp(-_energy(x, target.means[k], target.precisions[k], target.heights[k]) - highest)
-    component = splat(0.0)
-    passed = splat(0.0)
-    for k in range(n - 1):
-        passed += exp(-_energy(x, target.means[k], target.precisions[k], target.heights[k]) - highest)
-        component += where(u * total >= passed, 1.0, 0.0)
+    for k in range(target.means.size):
+        total += _mass(target, x, k, highest, but)
+    return total
+
+
+@inlined
+def _full_conditional(target, x, u, highest, but):
+    """A component by inversion of P(k | x) ∝ exp(−U(x, k)), k ≠ but, with u uniform."""
+    level = u * _total_mass(target, x, highest, but)
+    component = passed = splat(0.0)
+    for k in range(target.means.size - 1):
+        passed += _mass(target, x, k, highest, but)
+        component += where(level >= passed, 1.0, 0.0)
     return component
+
+
+@inlined
+def _neighbours(component, n):
+    """How many components lie beside it."""
+    return where((component == 0.0) | (component == n - 1.0), 1.0, 2.0)
 
 
 @implements(potential, GMM)
@@ -71,28 +105,48 @@ def _potential(target, q, other, grad, scratch):
     return 0.5 * away * pull + load(other, 3)
 
 
-@implements(update, GMM)
-def _update(target, which, q, other, grad, rng):
+@implements(visit, GMM)
+def _visit(target, which, site, q, other, grad, rng, k):
     x, now = load(q, 0), load(other, 0)
-    n = target.means.size
+    n, nothing = target.means.size, splat(-1.0)
+    log_ratio = splat(0.0)  # log Q(now | proposed) − log Q(proposed | now)
     if which == 0:  # from its full conditional
-        proposed = _full_conditional(target, x, uniform(rng))
-    else:  # another component, each with the same probability
+        proposed = _full_conditional(target, x, uniform(rng), _highest(target, x), nothing)
+    elif which == 1:  # another component, each with the same probability
         proposed = now + 1.0 + floor(uniform(rng) * (n - 1))
         proposed = where(proposed < n, proposed, proposed - n)
+    elif which == 2:  # a component beside it; at either end there is only one
+        proposed = now + where(uniform(rng) < 0.5, 1.0, -1.0)
+        proposed = where(now == 0.0, min(1.0, n - 1.0), where(now == n - 1.0, n - 2.0, proposed))
+        log_ratio = log(_neighbours(now, n)) - log(_neighbours(proposed, n))
+    else:  # another component by its full conditional
+        proposed = _full_conditional(target, x, uniform(rng), _highest(target, x), now)
     mean, precision, height = load(other, 1), load(other, 2), load(other, 3)
     new_mean, new_precision = _of(target.means, proposed), _of(target.precisions, proposed)
     new_height = _of(target.heights, proposed)
     delta_U = _energy(x, new_mean, new_precision, new_height) - _energy(x, mean, precision, height)
-    accepted = x == x
-    if which != 0:
-        accepted = uniform(rng) < exp(-delta_U)
+    cost = delta_U - log_ratio
+    if which == 0:
+        cost = splat(0.0)  # P(now | x)/P(proposed | x) is the ratio of energies itself
+    if which == 3:  # what is left is (1 − P(now | x))/(1 − P(proposed | x)), of Liu (1996)
+        highest = _highest(target, x)
+        cost = log(_total_mass(target, x, highest, proposed)) - log(_total_mass(target, x, highest, now))
+    accepted = cost <= k
     store(other, 0, where(accepted, proposed, now))
     store(other, 1, where(accepted, new_mean, mean))
     store(other, 2, where(accepted, new_precision, precision))
     store(other, 3, where(accepted, new_height, height))
     store(grad, 0, (x - load(other, 1)) * load(other, 2))
-    return where(accepted, delta_U, 0.0), accepted
+    return where(accepted, delta_U, 0.0), where(accepted, cost, 0.0), accepted
+
+
+@implements(update, GMM)
+def _update(target, which, q, other, grad, rng):
+    k = splat(0.0)  # which a draw from the full conditional needs none of
+    if which != 0:
+        k = exponential(rng)
+    delta_U, _, accepted = visit(target, which, 0, q, other, grad, rng, k)
+    return delta_U, accepted
 
 
 @implements(step_scale, GMM)
@@ -103,6 +157,7 @@ def _step_scale(target, other):
 SMALL = 16  # components at most, whose flows are looked at one by one
 PAPER = {"weights": (0.15, 0.3, 0.3, 0.25), "means": (-2.0, 0.0, 2.0, 4.0), "sds": (math.sqrt(0.1),) * 4}
 MOST_COMPONENTS = 64
+UPDATES = ("gibbs", "metropolis", "neighbour", "modified-gibbs")
 PARAMETERS = (
     Parameter(
         "weights", "w", "Weights", "How probable each component is; they sum to one.", kind="floats",
@@ -161,13 +216,16 @@ def gmm(
         dim=1,
         n_other=4,
         n_scratch=1,
-        updates=("gibbs", "metropolis"),
+        updates=UPDATES,
         default_update="metropolis",
+        sites=1,
+        site_updates=UPDATES[::-1],
         paper_quantity="q",
         start=start,
         pack=pack,
         exact=exact,
         small=(lambda: gmm(weights, means, sds)) if len(weights) <= SMALL else None,
+        patience=4,
         stable_epsilon=2.0 * min(sds),
         known=lambda: _truths(shares, m, s),
     )

@@ -14,10 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc.compiled import implements
-from mahmc.lanes import exp, load, sigmoid, sigmoid_softplus, splat, store, where
+from mahmc.lanes import floor, load, sigmoid, sigmoid_softplus, splat, store, where
 from mahmc.parameters import Parameter
-from mahmc.streams import uniform
-from mahmc.targets.base import Draws, Quantity, Target, TargetFamily, Truth, mass_truth, potential, step_scale, update
+from mahmc.streams import exponential, held, held_uniform, put_back, uniform
+from mahmc.targets.base import (
+    Draws,
+    Quantity,
+    Target,
+    TargetFamily,
+    Truth,
+    mass_truth,
+    potential,
+    step_scale,
+    update,
+    visit,
+)
 
 
 class MDC(NamedTuple):
@@ -38,31 +49,52 @@ def _potential(target, q, other, grad, scratch):
     return 0.5 * (u * u + (v - u) * pull) + target.n_w * log_normaliser - zeros * u
 
 
+@implements(visit, MDC)
+def _visit(target, which, site, q, other, grad, rng, k):
+    u = load(q, 0)
+    now = splat(0.0)
+    for i in range(target.n_w):
+        now = where(site == i, load(other, i), now)
+    proposed, cost = 1.0 - now, (1.0 - 2.0 * now) * u  # flipped: ΔU = (proposed − now)·u
+    if which == 0:  # from its full conditional
+        proposed, cost = where(uniform(rng) < sigmoid(-u), 1.0, 0.0), splat(0.0)
+    accepted = cost <= k
+    change = where(accepted, proposed - now, 0.0)
+    for i in range(target.n_w):
+        store(other, i, load(other, i) + where(site == i, change, 0.0))
+    store(other, target.n_w, load(other, target.n_w) + change)
+    store(grad, 0, load(grad, 0) + change)
+    return change * u, where(accepted, cost, 0.0), accepted
+
+
 @implements(update, MDC)
 def _update(target, which, q, other, grad, rng):
+    if which == 1:  # one w, chosen at random, flipped
+        k = exponential(rng)
+        site = floor(uniform(rng) * target.n_w)
+        delta_U, _, accepted = visit(target, 1, site, q, other, grad, rng, k)
+        return delta_U, accepted
     u = load(q, 0)
     ones = load(other, target.n_w)
-    accepted = u == u
-    if which == 0:  # all w from their full conditional
-        p_one = sigmoid(-u)
-        total = splat(0.0)
-        for i in range(target.n_w):
-            w = where(uniform(rng) < p_one, 1.0, 0.0)
-            store(other, i, w)
-            total += w
-    else:  # one w, chosen at random, flipped
-        chosen = uniform(rng) * target.n_w
-        flip = splat(0.0)
-        for i in range(target.n_w):
-            flip = where((chosen >= i) & (chosen < i + 1), 1.0 - 2.0 * load(other, i), flip)
-        accepted = uniform(rng) < exp(-flip * u)
-        for i in range(target.n_w):
-            w = load(other, i)
-            store(other, i, where((chosen >= i) & (chosen < i + 1) & accepted, 1.0 - w, w))
-        total = ones + where(accepted, flip, 0.0)
+    p_one = sigmoid(-u)
+    first, size = splat(0.0), target.n_w  # all w from their full conditional
+    if which == 2:  # a block of them
+        size = -(-target.n_w // BLOCKS)
+        first = floor(uniform(rng) * target.n_w)
+    total = splat(0.0)
+    state = held(rng)
+    for i in range(target.n_w):
+        random, state = held_uniform(state)
+        w = where(random < p_one, 1.0, 0.0)
+        if which == 2:
+            after = i - first
+            w = where(where(after < 0.0, after + target.n_w, after) < size, w, load(other, i))
+        store(other, i, w)
+        total += w
+    put_back(rng, state)
     store(other, target.n_w, total)
     store(grad, 0, load(grad, 0) + (total - ones))
-    return (total - ones) * u, accepted
+    return (total - ones) * u, u == u
 
 
 @implements(step_scale, MDC)
@@ -72,6 +104,7 @@ def _step_scale(target, other):
 
 SMALL = 2  # that many w have few enough states to enumerate
 
+BLOCKS = 4  # a block is a quarter of all w, next to each other on a circle, and begins anywhere
 PARAMETERS = (
     Parameter(
         "n_w", "n_w", "Number of w", "How many binary variables hang on u.", kind="int", low=1, high=1000,
@@ -116,14 +149,17 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         dim=2,
         n_other=n_w + 1,
         n_scratch=1,
-        updates=("gibbs", "metropolis"),
+        updates=("gibbs", "metropolis", "block"),
         default_update="gibbs",
+        sites=n_w,
+        site_updates=("metropolis", "gibbs"),
         paper_quantity="u",
         start=start,
         pack=pack,
         derived={"ones": lambda draws: draws["w"].sum(axis=-1)},
         exact=exact,
         small=lambda: mdc(min(n_w, SMALL), sd),
+        patience=4,
         stable_epsilon=_stable_epsilon(n_w, sd),
         known=lambda: _truths(n_w, sd),
     )
