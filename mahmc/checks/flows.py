@@ -119,6 +119,8 @@ def flow_counts(
     about: dict[str, Any] = {"start": "exact", "chains": n, "draws": 1, "warmup": 0, "thin": 1, "keep": tuple(states)}
     spec = RunSpec.of(target, sampler, **chosen)
     about |= {name: FROZEN for name in ("epsilon", "T") if name in spec.values}
+    if "visits" in spec.values:  # of few variables, many visits would undo each other
+        about["visits"] = 1
     if any(spec.law.updates):  # one reversible kernel after another is none
         about["outer"] = "none"
     number = int(np.random.SeedSequence((*seed, 6)).generate_state(1)[0])
