@@ -19,7 +19,7 @@ from dashboard.live_status import Tile, live_status
 from dashboard.session import Session
 from mahmc import Comparison, InvalidInput, tables
 from mahmc.compare import BUDGETS, COSTS, REPLICATES, WORST, Interval, accuracy
-from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.samplers import PAPER_SAMPLERS, PARAMETERS, SAMPLERS
 from mahmc.targets import FAMILIES, Truth
 
 UPDATE_SECONDS = 0.5
@@ -61,7 +61,7 @@ def _controls() -> Wish:
     with st.sidebar:
         target = st.selectbox("Target", list(FAMILIES), key="compare.target",
                               format_func=lambda name: FAMILIES[name].title)  # fmt: skip
-        chosen = st.multiselect("Samplers", list(SAMPLERS), list(SAMPLERS), key="compare.samplers",
+        chosen = st.multiselect("Samplers", list(SAMPLERS), list(PAPER_SAMPLERS), key="compare.samplers",
                                 format_func=lambda name: SAMPLERS[name].title)  # fmt: skip
         second = target == "mdc" and st.toggle(
             "Also MAHMC at Nᵁ = 4, ε = 0.035", key="compare.second",
@@ -337,7 +337,7 @@ def _multiples(found: Comparison) -> None:
     st.subheader(f"Traces over the same {TRACE_LEAPFROGS:,} leapfrogs of four chains")
     traces = {}
     for label, run in runs.items():
-        seen = max(2, TRACE_LEAPFROGS // run.spec.leapfrogs_per_draw)
+        seen = max(2, int(TRACE_LEAPFROGS / run.spec.leapfrogs_per_draw))
         traces[label] = figures.trace(run.get(name)[:4, :seen], name, run.spec.sampler)
     if truth is not None:
         for chart in traces.values():

@@ -61,11 +61,19 @@ class Choices:
         return RunSpec.of(
             self.target,
             self.sampler,
-            update=self.update.get(self.target),
+            update=self.chosen_update(),
             **({"draws": DRAWS, "warmup": DRAWS // 10} | self.of_run),
             **self.of_target.get(self.target, {}),
             **self.of_sampler.get((self.target, self.sampler), {}),
         )
+
+    def updates(self) -> tuple[str, ...]:
+        """The updates of qᴼ that the sampler can make on the target."""
+        return EVERY_SAMPLER[self.sampler].updates(FAMILIES[self.target].build())
+
+    def chosen_update(self) -> str | None:
+        """The update that was chosen, if this sampler can make it, else that which it makes by default."""
+        return self.update[self.target] if self.update.get(self.target) in self.updates() else None
 
     def values(self) -> dict[str, Any]:
         """The sampler's parameters, where nothing was chosen its best values."""
@@ -313,11 +321,11 @@ def _normalise(choices: Choices, place: dict[str, Any], edited: dict[str, tuple[
 
 def choose_update(choices: Choices) -> None:
     """How qᴼ is updated."""
-    target = FAMILIES[choices.target].build()
-    key = f"{choices.target}.update.{choices.mark}"
-    _fill(key, choices.update.get(choices.target, target.default_update))
+    updates = choices.updates()
+    key = f"{choices.target}.update.{','.join(updates)}.{choices.mark}"
+    _fill(key, choices.chosen_update() or updates[0])
     st.segmented_control(
-        "Update of qᴼ", target.updates, key=key, required=True, format_func=str.capitalize,
+        "Update of qᴼ", updates, key=key, required=True, format_func=str.capitalize,
         help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
         on_change=_keep, args=(choices.update, choices.target, key),
     )  # fmt: skip

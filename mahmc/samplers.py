@@ -108,6 +108,12 @@ class Sampler:
         """Whether it can sample this target."""
         return target.sites > 0 or not self.by_site
 
+    def updates(self, target: Target) -> tuple[str, ...]:
+        """The updates of qᴼ that it can make on this target, by name, that which it makes by default first."""
+        if self.by_site:
+            return target.site_updates
+        return tuple(sorted(target.updates, key=lambda name: name != target.default_update))
+
     def tests(self, values: Settings) -> int:
         """Accept/reject tests of q^H in one iteration."""
         return int(values["L"]) if self.advance is _persistent else 1

@@ -299,10 +299,8 @@ def _checked_updates(update: Any, target: Target, method: Sampler) -> tuple[str,
         if update not in (None, "", NONE, ()):
             raise InvalidInput(f"update = {update!r:.40}: {target.name} has no updates of qᴼ. Leave it out.")
         return ()
-    known, default = target.updates, target.default_update
-    if method.by_site:
-        known, default = target.site_updates, target.site_updates[0]
-    names = [default] if update is None else update.split(",") if isinstance(update, str) else [*update]
+    known = method.updates(target)
+    names = known[:1] if update is None else update.split(",") if isinstance(update, str) else [*update]
     found = tuple(choose(name.strip() if isinstance(name, str) else name, known, "update") for name in names)
     if len(set(found)) < len(found):
         raise InvalidInput(f"update = {','.join(found):.60} names one twice: name each once.")

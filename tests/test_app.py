@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session
 from mahmc import RunSpec
 from mahmc.samplers import PARAMETERS, SAMPLERS
-from mahmc.targets import FAMILIES
+from tests.conftest import pairs
 
 PAGES = Path(__file__).parent.parent / "pages"
 SMALL = {"draws": "300", "warmup": "30", "chains": "4"}
@@ -61,8 +61,7 @@ def finished(app: AppTest) -> bool:
 
 
 @pytest.mark.parametrize("view", ["simple", "full"])
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("target", FAMILIES)
+@pytest.mark.parametrize(("target", "sampler"), pairs(SAMPLERS))
 def test_every_target_and_sampler_renders_and_runs(target: str, sampler: str, view: str) -> None:
     app = opened(target=target, sampler=sampler, view=view, **SMALL)
     assert app.session_state["session"].choices.target == target
@@ -103,8 +102,7 @@ def choices(app: AppTest) -> Any:
     return app.session_state["session"].choices
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("target", FAMILIES)
+@pytest.mark.parametrize(("target", "sampler"), pairs(SAMPLERS))
 def test_every_control_moves(target: str, sampler: str) -> None:
     """Slider and exact entry show one value, and the spec and the link follow it."""
     app = opened(target=target, sampler=sampler, view="full")
