@@ -17,7 +17,7 @@ import streamlit as st
 
 from mahmc import InvalidInput, Parameter, RunSpec
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS
-from mahmc.spec import ALL_PARAMETERS, RUN_PARAMETERS
+from mahmc.spec import RUN_PARAMETERS, described
 from mahmc.targets import FAMILIES
 
 VIEWS = ("simple", "full")
@@ -89,12 +89,13 @@ def _what_is_wrong(query: Mapping[str, str]) -> str:
     for name, allowed in (("target", FAMILIES), ("sampler", EVERY_SAMPLER)):
         if query.get(name) not in allowed:
             problems.append(f"its {name} is none of {', '.join(allowed)}")
+    parameters = described(query.get("target", ""))
     for name, text in query.items():
-        if name in ALL_PARAMETERS:
+        if name in parameters:
             try:
-                ALL_PARAMETERS[name].parse(text)
+                parameters[name].parse(text)
             except InvalidInput:
-                parameter = ALL_PARAMETERS[name]
+                parameter = parameters[name]
                 problems.append(f"{name} ({parameter.title.lower()}) must be {parameter.range}")
     return "This link cannot be used as it is, so you see the defaults: " + (
         "; ".join(problems) or "its parameters do not go together"
@@ -309,13 +310,14 @@ def _normalise(choices: Choices, place: dict[str, Any], edited: dict[str, tuple[
 def choose_run(choices: Choices) -> None:
     """Chains, draws, warm-up, thinning, seed, and how qᴼ is updated."""
     target = FAMILIES[choices.target].build()
-    key = f"{choices.target}.update.{choices.edition}"
-    _fill(key, choices.update.get(choices.target, target.default_update))
-    st.segmented_control(
-        "Update of qᴼ", target.updates, key=key, required=True, format_func=str.capitalize,
-        help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
-        on_change=_keep, args=(choices.update, choices.target, key),
-    )  # fmt: skip
+    if target.updates:
+        key = f"{choices.target}.update.{choices.edition}"
+        _fill(key, choices.update.get(choices.target, target.default_update))
+        st.segmented_control(
+            "Update of qᴼ", target.updates, key=key, required=True, format_func=str.capitalize,
+            help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
+            on_change=_keep, args=(choices.update, choices.target, key),
+        )  # fmt: skip
     defaults = {name: p.default for name, p in RUN_PARAMETERS.items()} | {"draws": DRAWS, "warmup": DRAWS // 10}
     for name, parameter in RUN_PARAMETERS.items():
         if name != "seed":

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mahmc import tables
-from mahmc.compare import COSTS, FULL, REPLICATES, Comparison
+from mahmc.compare import COSTS, REPLICATES, Comparison
 from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
@@ -225,7 +225,7 @@ def _table1(options: argparse.Namespace) -> int:
 
 
 def _budget(options: argparse.Namespace, target: str) -> int | None:
-    return FULL[target] // options.replicates if options.full else options.gradients
+    return FAMILIES[target].build().full_budget // options.replicates if options.full else options.gradients
 
 
 def _list(options: argparse.Namespace) -> int:

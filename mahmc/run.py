@@ -216,7 +216,7 @@ class Run:
         """Every scalar quantity that can be had from what was recorded."""
         kept = self.spec.keep
         recorded = [e for q in self.target.quantities if q.name in kept for e in elements(q)]
-        derived = [n for n in self.target.derived if _needs(n, self.target) <= set(kept)]
+        derived = [n for n, function in self.target.derived.items() if self.target.needs(function) <= set(kept)]
         momentum = [f"momentum[{i}]" for i in range(self.target.dim)] if "momentum" in kept else []
         return (*recorded, *derived, *(n for n in ("energy", "slice") if n in kept), *momentum)
 
@@ -228,31 +228,24 @@ class Run:
     @property
     def acceptances(self) -> dict[str, Acceptance]:
         """Accepted tests by kind ("trajectory", "inner", "outer") and chain, after the warm-up."""
-        method, values = self.spec.method, self.spec.values
         tally = self._tally
         iterations = np.repeat([max(0, done - self._warmup_iterations) for done, _ in tally], LANES)
         iterations = iterations[: self.spec.chains]
         counts = np.concatenate([counts[1] for _, counts in tally], axis=1)[:, : self.spec.chains]
         return {
-            "trajectory": Acceptance(counts[Counts.TRAJECTORY], iterations * method.tests(values)),
-            "inner": Acceptance(counts[Counts.INNER], iterations * method.inner_updates(values)),
-            "outer": Acceptance(counts[Counts.OUTER], iterations * method.outer_updates()),
+            kind: Acceptance(counts[row], iterations * made) for kind, (row, made) in self._tests_per_iteration().items()
         }
 
     @property
     def acceptance_history(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Draws done at the end of each chunk, and the acceptance within each, by kind; the warm-up's included."""
-        method, values, moments = self.spec.method, self.spec.values, list(self.history)
+        moments = list(self.history)
         made = np.diff([0, *(m.iterations for m in moments)])
         moments = [m for m, n in zip(moments, made, strict=True) if n > 0]
         made = made[made > 0]
         counts = np.diff([np.zeros(len(Counts), np.int64), *(m.counts for m in moments)], axis=0)
-        per_iteration = {
-            "trajectory": (Counts.TRAJECTORY, method.tests(values)),
-            "inner": (Counts.INNER, method.inner_updates(values)),
-            "outer": (Counts.OUTER, method.outer_updates()),
-        }
-        rates = {kind: counts[:, row] / (made * n) for kind, (row, n) in per_iteration.items() if n > 0 and len(made)}
+        tests = self._tests_per_iteration()
+        rates = {kind: counts[:, row] / (made * n) for kind, (row, n) in tests.items() if n > 0 and len(made)}
         return np.array([m.done for m in moments]), rates
 
     @property
@@ -307,6 +300,15 @@ class Run:
     def _warmup_iterations(self) -> int:
         return self.spec.warmup * self.spec.thin
 
+    def _tests_per_iteration(self) -> dict[str, tuple[int, int]]:
+        """By kind of test: the row of its counter, and how many one iteration makes."""
+        method, values, any_update = self.spec.method, self.spec.values, bool(self.target.updates)
+        return {
+            "trajectory": (Counts.TRAJECTORY, method.tests(values)),
+            "inner": (Counts.INNER, method.inner_updates(values) * any_update),
+            "outer": (Counts.OUTER, method.outer_updates() * any_update),
+        }
+
     def _tallied(self) -> list[tuple[int, np.ndarray]]:
         """Iterations and counts of each block, that belong together: read in the midst of a chunk they would not."""
         return [(block.done, block.counts.copy()) for block in self._blocks]
@@ -321,7 +323,7 @@ class Run:
 
     def _advance_blocks(self, blocks: list[Block], goal: int) -> None:
         phase = 0 if goal <= self._warmup_iterations else 1
-        update = self.target.updates.index(self.spec.update) + 1
+        update = ("none", *self.target.updates).index(self.spec.update)
         for block in blocks:
             block.done += self.spec.method.advance(
                 self.spec.method, self.target.data, update, self.spec.values, block.state, block.counts[phase],
@@ -385,20 +387,6 @@ def _columns(spec: RunSpec, target: Target) -> Columns:
         rows[discrete] += range(first, first + size)
         quantities.append((name, discrete, slice(begin, begin + size) if vector else begin))
     return Columns(np.array(rows[False], np.int64), np.array(rows[True], np.int64), tuple(quantities))
-
-
-def _needs(derived: str, target: Target) -> set[str]:
-    """Which recorded quantities a derived one reads: those it asks for when given none."""
-    needed: set[str] = set()
-    sample: dict[str, np.ndarray] = {}
-    while True:
-        try:
-            target.derived[derived](sample)
-            return needed
-        except KeyError as missing:
-            name = missing.args[0]
-            needed.add(name)
-            sample[name] = np.ones((1, 1, next(q.size for q in target.quantities if q.name == name)))
 
 
 def free_memory() -> int:

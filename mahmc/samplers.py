@@ -14,6 +14,7 @@ import numpy as np
 from mahmc.kernels import Record, State, persistent, trajectory
 from mahmc.parameters import Parameter
 from mahmc.schedules import alternate, asymmetric
+from mahmc.targets import FAMILIES
 
 Settings = Mapping[str, Any]
 Block = tuple[State, np.ndarray, Record, int, int, np.ndarray]  # state, counts, out, first, n, stop
@@ -94,9 +95,11 @@ class Sampler:
         return int(self.outer)
 
     def defaults(self, target: str) -> dict[str, float]:
-        """The paper's best values for this target, or the general defaults."""
+        """The paper's best values for this target, or those that the target brings, or the general defaults."""
         general = {name: PARAMETERS[name].default for name in self.parameters}
-        return general | dict(self.presets.get(target, {}))
+        brought = FAMILIES[target].presets if target in FAMILIES else {}
+        own = brought.get("mahmc" if self.wrong else self.name, {})
+        return general | dict(self.presets.get(target, {})) | {n: v for n, v in own.items() if n in self.parameters}
 
 
 def _trajectory(sampler: Sampler, data: Any, update: int, values: Settings, *block: Any) -> int:

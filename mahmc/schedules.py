@@ -15,8 +15,11 @@ from mahmc.parameters import InvalidInput
 def alternate(L: int, n_u: int, update: int = 1) -> np.ndarray:
     """n_u segments of L leapfrogs, with one update of q^O between two segments.  (Sec. 4)
 
-    It begins and ends with leapfrogs, so it is a palindrome: D⁻¹ = D, and Algo. 3's factor P(D⁻¹)/P(D) is one.
+    It begins and ends with leapfrogs, so it is a palindrome: D⁻¹ = D, and Algo. 3's factor P(D⁻¹)/P(D) is one. Where
+    there is no q^O (update 0) segments simply follow each other: HMC with L·n_u leapfrogs.
     """
+    if update == 0:
+        return deterministic([(0, L * n_u)])
     return deterministic([(0, L)] + [(update, 1), (0, L)] * (n_u - 1))
 
 
@@ -34,4 +37,6 @@ def deterministic(runs: Sequence[tuple[int, int]]) -> np.ndarray:
 
 def asymmetric(L: int, n_u: int, update: int = 1) -> np.ndarray:
     """n_u times (L leapfrogs, one update): no palindrome, and wrong with the test of one. Only for its exhibit."""
+    if update == 0:
+        return alternate(L, n_u, update)
     return np.array([(0, L), (update, 1)] * n_u, np.int64)

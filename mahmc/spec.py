@@ -42,8 +42,6 @@ RUN_PARAMETERS = {
 STARTS = ("default", "exact")
 EXTRA_QUANTITIES = ("energy", "momentum", "slice")
 _CHOICES = ("target", "sampler", "update", "start", "keep", "data")
-_TARGET_PARAMETERS = {p.name: p for family in FAMILIES.values() for p in family.parameters}
-ALL_PARAMETERS: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **_TARGET_PARAMETERS}
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class RunSpec:
         for name in method.parameters:
             parameters[name] = PARAMETERS[name].check(_given(rest, name, parameters[name]))
         run = {name: p.check(_given(rest, name, p.default)) for name, p in RUN_PARAMETERS.items()}
-        update = choose(_given(rest, "update", built.default_update), built.updates, "update")
+        update = choose(_given(rest, "update", built.default_update), built.updates or ("none",), "update")
         start = choose(_given(rest, "start", "default"), STARTS, "start")
         if start == "exact" and built.exact is None:
             raise InvalidInput(f"start = 'exact' is not possible: {built.name} has no exact sampler. Use 'default'.")
@@ -175,7 +173,8 @@ class RunSpec:
     def from_query(cls, query: str | Mapping[str, str]) -> RunSpec:
         """From the query of a URL, as text or already split into a mapping."""
         texts = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True)) if isinstance(query, str) else dict(query)
-        return cls.from_dict({name: _from_text(name, text) for name, text in texts.items()})
+        known = described(texts.get("target", ""))
+        return cls.from_dict({name: _from_text(name, text, known) for name, text in texts.items()})
 
     def to_python(self) -> str:
         """The line of Python that makes this run."""
@@ -197,11 +196,17 @@ class RunSpec:
         return cls.from_dict({"target": target, "sampler": sampler, **chosen})
 
 
+def described(target: str) -> dict[str, Parameter]:
+    """Every parameter there is, by name; of those that several targets have, this target's."""
+    families = [*FAMILIES.values(), *([FAMILIES[target]] if target in FAMILIES else [])]
+    return {p.name: p for family in families for p in family.parameters} | PARAMETERS | RUN_PARAMETERS
+
+
 def _built_target(target: str | Target, chosen: Mapping[str, Any]) -> tuple[Target, dict[str, Any]]:
     """The target, and the choices that are not its own."""
     if isinstance(target, Target):
         return target, dict(chosen)
-    family = FAMILIES[choose(target, FAMILIES, "target")]
+    family = targets.family(target)
     own = {p.name for p in family.parameters}
     settings = {name: value for name, value in chosen.items() if name in own and value is not None}
     return family.build(**settings), {name: value for name, value in chosen.items() if name not in own}
@@ -215,10 +220,11 @@ def _given(chosen: Mapping[str, Any], name: str, default: Any) -> Any:
 
 def _refuse_unknown(chosen: Mapping[str, Any], target: Target, method: Sampler) -> None:
     known = [*method.parameters, *RUN_PARAMETERS, "update", "start", "keep"]
+    described_somewhere = described(target.name)
     for name, value in chosen.items():
-        if name in known or (value is None and name in ALL_PARAMETERS):
+        if name in known or (value is None and name in described_somewhere):
             continue
-        if name in ALL_PARAMETERS:
+        if name in described_somewhere:
             raise InvalidInput(
                 f"{name} is no parameter of {method.name} on {target.name}. "
                 f"{method.name} has {', '.join(method.parameters)}; {target.name} has {', '.join(target.settings)}."
@@ -247,10 +253,10 @@ def _as_text(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _from_text(name: str, text: str) -> Any:
+def _from_text(name: str, text: str, known: Mapping[str, Parameter]) -> Any:
     if name in _CHOICES:
         return text
-    if name in ALL_PARAMETERS:
-        return ALL_PARAMETERS[name].parse(text)
-    choose(name, [*_CHOICES, *ALL_PARAMETERS], "parameter")
+    if name in known:
+        return known[name].parse(text)
+    choose(name, [*_CHOICES, *known], "parameter")
     return text
