@@ -24,11 +24,12 @@ Notation, used everywhere; the paper's symbol is the name:
 | D       | D     | the sequence of leapfrogs and updates of q^O in a trajectory |
 
 Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
-compare.
+compare, checks → own → examples.
 """
 
 from mahmc import targets
 from mahmc.compare import Comparison, compare
+from mahmc.own import load_targets, target
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Progress, Run, sample
 from mahmc.samplers import SAMPLERS
@@ -36,7 +37,9 @@ from mahmc.spec import RunSpec
 from mahmc.targets import Target
 from mahmc.version import __version__
 
+from mahmc import examples  # isort: skip  # they are written as a person would, with mahmc.target
+
 __all__ = [
     "SAMPLERS", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target", "__version__",
-    "compare", "sample", "targets",
+    "compare", "examples", "load_targets", "sample", "target", "targets",
 ]  # fmt: skip

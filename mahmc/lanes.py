@@ -299,6 +299,13 @@ def splat(typing_context: Any, value: Any) -> Any:
 
 
 @intrinsic
+def everywhere(typing_context: Any, condition: Any) -> Any:
+    """The same yes or no in every lane; a mask stays what it is."""
+    own = mask if condition == mask else types.boolean
+    return mask(own), lambda context, builder, sig, args: _splat(builder, args[0], _I1)
+
+
+@intrinsic
 def where(typing_context: Any, condition: Any, yes: Any, no: Any) -> Any:
     """By lane: `yes` where the condition holds, else `no`."""
     own = words if words in (yes, no) else lanes
