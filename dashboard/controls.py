@@ -244,9 +244,12 @@ def choose_parameters(choices: Choices) -> None:
         if choices.view == "full" or name in ("epsilon", "L"):
             number(PARAMETERS[name], place, value, f"{choices.target}.{choices.sampler}.{name}.{choices.edition}")
     if place != EVERY_SAMPLER[choices.sampler].defaults(choices.target):
+        in_paper = choices.target in EVERY_SAMPLER[choices.sampler].presets
+        whose = "that the paper found best" if in_paper else "to begin with"
         st.button(
-            "Paper's best values", on_click=_best, args=(choices,), icon=":material/menu_book:", width="stretch",
-            help="Go back to the values that the paper found best for this target and sampler.",
+            "Paper's best values" if in_paper else "Default values", on_click=_best, args=(choices,),
+            icon=":material/menu_book:", width="stretch",
+            help=f"Go back to the values {whose} for this target and sampler.",
         )  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""The command line: `mahmc sample`, `mahmc table`, `mahmc list`, `mahmc compile`; options come from the registries.
+"""The command line: `mahmc sample`, `table`, `list`, `compile` and `app`; options come from the registries.
+
+Wherever a target is named, file.py:Class is one of your own.
 
 Exit codes: 0 done; 2 something given cannot be used (the message says what to do); 130 stopped by Ctrl-C, with what
 was drawn until then kept.
@@ -8,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +21,12 @@ import numpy as np
 
 from mahmc import tables
 from mahmc.compare import COSTS, REPLICATES, Comparison
-from mahmc.parameters import InvalidInput, Parameter, choose
+from mahmc.own import find, load_targets
+from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
-from mahmc.spec import RUN_PARAMETERS, STARTS, RunSpec
-from mahmc.targets import FAMILIES, elements
+from mahmc.spec import RUN_PARAMETERS, STARTS, RunSpec, described
+from mahmc.targets import FAMILIES, elements, family
 from mahmc.version import __version__
 
 STOPPED = 130
@@ -30,12 +34,22 @@ STOPPED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    options = _parser().parse_args(arguments)
     try:
+        known = _with_own(sys.argv[1:] if arguments is None else arguments)
+        options = _parser().parse_args(known)
         return options.command(options)
     except InvalidInput as error:
         print(f"mahmc: {error}", file=sys.stderr)
         return 2
+
+
+def _with_own(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with the name of a target for each file.py:Class, which is loaded: its settings are options too."""
+
+    def named(part: str) -> str:
+        return find(part).name if re.fullmatch(r"[^-].*\.py:\w+", part) else part
+
+    return [",".join(named(part) for part in argument.split(",")) for argument in arguments]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,18 +59,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mahmc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     sample = commands.add_parser("sample", help="draw chains and print a summary", description=_sample.__doc__)
-    sample.add_argument("target", metavar="TARGET", help=f"one of {', '.join(FAMILIES)}")
+    sample.add_argument("target", metavar="TARGET", help=f"one of {', '.join(FAMILIES)}, or your own: file.py:Class")
     sample.add_argument(
         "sampler",
         metavar="SAMPLER",
         help=f"one of {', '.join(EVERY_SAMPLER)}; wrong on purpose: {', '.join(WRONG_SAMPLERS)}",
     )
+    options: dict[str, argparse.Action] = {}
     for title, group in (
         ("of the sampler (left out: the paper's best values)", PARAMETERS.values()),
         ("of the run", RUN_PARAMETERS.values()),
         *((f"of {family.name}", family.parameters) for family in FAMILIES.values()),
     ):
-        _add_options(sample.add_argument_group(f"parameters {title}"), group)
+        _add_options(sample.add_argument_group(f"parameters {title}"), group, options)
     sample.add_argument("--update", help="how qᴼ is updated: gibbs or metropolis")
     sample.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
     sample.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
@@ -77,15 +92,23 @@ def _parser() -> argparse.ArgumentParser:
     table.set_defaults(command=_table1)
     compile_ = commands.add_parser("compile", help="compile every sampler for every target, and keep the result")
     compile_.set_defaults(command=_compile)
+    app = commands.add_parser("app", help="serve the dashboard", description=_app.__doc__)
+    app.add_argument("--targets", metavar="FILE.py", type=Path, action="append", default=[], help="with these targets")
+    app.add_argument("--port", metavar="INT", type=int, default=8501, help="default: 8501")
+    app.set_defaults(command=_app)
     return parser
 
 
-def _add_options(group: Any, parameters: Any) -> None:
+def _add_options(group: Any, parameters: Iterable[Parameter], options: dict[str, argparse.Action]) -> None:
+    """An option for each parameter; where targets share a name they share the option, which has the words of all."""
     for parameter in parameters:
         flag = f"--{parameter.name.replace('_', '-')}"
         text = f"{parameter.title}, {parameter.range}. {parameter.help}".replace("%", "%%")
         metavar = "A,B,…" if parameter.kind == "floats" else parameter.kind.upper()
-        group.add_argument(flag, metavar=metavar, dest=parameter.name, help=text)
+        if shared := options.get(parameter.name):
+            shared.help = f"{shared.help} {group.title.capitalize()}: {text}"
+        else:
+            options[parameter.name] = group.add_argument(flag, metavar=metavar, dest=parameter.name, help=text)
 
 
 def _sample(options: argparse.Namespace) -> int:
@@ -105,13 +128,9 @@ def _sample(options: argparse.Namespace) -> int:
 
 
 def _spec(options: argparse.Namespace) -> RunSpec:
-    own = FAMILIES[options.target].parameters if options.target in FAMILIES else ()
-    described: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **{p.name: p for p in own}}
-    for family in FAMILIES.values():
-        for parameter in family.parameters:
-            described.setdefault(parameter.name, parameter)
-    texts = {name: getattr(options, name) for name in described if getattr(options, name) is not None}
-    chosen: dict[str, Any] = {name: described[name].parse(text) for name, text in texts.items()}
+    known = described(options.target)
+    texts = {name: getattr(options, name) for name in known if getattr(options, name) is not None}
+    chosen: dict[str, Any] = {name: known[name].parse(text) for name, text in texts.items()}
     chosen |= {name: getattr(options, name) for name in ("update", "start", "keep") if getattr(options, name)}
     return RunSpec.of(options.target, options.sampler, **chosen)
 
@@ -143,9 +162,10 @@ def summary(run: Run) -> str:
     """What a person wants to know of a run, as text: settings, cost, acceptance, and a row for each quantity."""
     spec, drawn = run.spec, max(run.done - run.spec.warmup, 0)
     settings = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
+    update = f"update {spec.update}; " if run.target.updates else ""
     rates = {kind: a.rate for kind, a in run.acceptances.items() if a.rate is not None}
     lines = [
-        f"{run.target.title} by {spec.method.label} ({settings}; update {spec.update}; seed {spec.seed})",
+        f"{run.target.title} by {spec.method.label} ({settings}; {update}seed {spec.seed})",
         f"{spec.chains} chains x {drawn} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
         f"{run.leapfrogs:.3g} leapfrogs, {run.progress.leapfrogs_per_second:.3g} a second",
         "acceptance: " + ", ".join(f"{kind} {rate:.4f}" for kind, rate in rates.items())
@@ -196,7 +216,7 @@ def _table1(options: argparse.Namespace) -> int:
     """Compare the five samplers at equal leapfrogs and print ESS per leapfrog beside the paper's, with intervals."""
     from tqdm import tqdm
 
-    names = [choose(name.strip(), FAMILIES, "target") for name in options.targets.split(",")]
+    names = [family(name.strip()).name for name in options.targets.split(",")]
     comparisons = [
         Comparison(name, gradients=_budget(options, name), replicates=options.replicates, seed=options.seed)
         for name in names
@@ -258,6 +278,21 @@ def _compile(options: argparse.Namespace) -> int:
             Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
             print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)
     return 0
+
+
+def _app(options: argparse.Namespace) -> int:
+    """Serve the dashboard. Targets of your own are loaded from the files named here, and from nowhere else."""
+    root = Path(__file__).parent.parent
+    if not (root / "dashboard").is_dir():
+        raise InvalidInput(f"there is no dashboard beside the library, in {root}: run this from a copy of the project.")
+    for path in options.targets:
+        load_targets(path)  # so that what is wrong is said at once
+    files = [part for path in options.targets for part in ("--targets", str(path.resolve()))]
+    command = [sys.executable, "-m", "dashboard", *files, "--server.port", str(options.port)]
+    try:
+        return subprocess.call(command, cwd=root)
+    except KeyboardInterrupt:
+        return STOPPED
 
 
 if __name__ == "__main__":

@@ -79,20 +79,24 @@ def kept(target_class: type) -> bool:
 def kernel(function: Callable) -> Callable:
     """Compile an entry point: a kernel that Python calls with a target's data first, kept on disk between processes.
 
-    Not so for a user's own target, which has a compiler of its own, without a cache: its classes would not even be
-    found when another process reads the list of what is there.
+    Not so for a user's own target: its classes would not even be found when another process reads the list of what is
+    there. And each class has a compiler of its own, as numba takes two NamedTuples for one if their names are the same.
     """
     settings: Any = numba.config
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_root() / source_digest())
     try:
-        stored, fresh = numba.njit(cache=True, **OPTIONS)(function), numba.njit(**OPTIONS)(function)
+        stored = numba.njit(cache=True, **OPTIONS)(function)
     finally:
         settings.CACHE_DIR = before
 
+    @functools.cache
+    def fresh(target_class: type) -> Callable:
+        return numba.njit(**OPTIONS)(function)
+
     @functools.wraps(function)
     def call(target: Any, *rest: Any) -> Any:
-        return (stored if kept(type(target)) else fresh)(target, *rest)
+        return (stored if kept(type(target)) else fresh(type(target)))(target, *rest)
 
     return call
 

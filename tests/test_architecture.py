@@ -24,6 +24,8 @@ ORDER = [
     {"diagnostics"},
     {"run"},
     {"checks", "compare"},
+    {"own"},
+    {"examples"},
     {"tables"},
     {"cli"},
 ]

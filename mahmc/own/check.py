@@ -40,7 +40,7 @@ UPDATES_EACH = 8  # from each start
 MOST_STATES = 1024
 REPEATS = 4096  # updates of each of LANES points, where states are counted
 FEWEST_EXPECTED = 10.0  # in a cell
-SITES, SITE_REPEATS = {True: 16, False: 4}, {True: 512, False: 128}  # discrete, real: one by one, and how often
+SITES, SITE_REPEATS = {True: 16, False: 4}, {True: 1024, False: 128}  # discrete, real: one by one, and how often
 GUARD = 64  # rows around each array that nobody may touch
 STEP = 1e-4  # of finite differences
 
@@ -144,10 +144,10 @@ class Block:
             if not (np.isnan(whole[:GUARD]).all() and np.isnan(whole[-GUARD:]).all()):
                 raise self.own.wrong(function, f"writes beyond the {len(whole) - 2 * GUARD} rows of {name}")
 
-    def point(self, lane: int) -> str:
+    def point(self, lane: int, q_only: bool = False) -> str:
         """Where a lane is, in words."""
         values = []
-        for v in self.own.variables:
+        for v in [v for v in self.own.variables if not (q_only and v.other)]:
             array = (self.other if v.other else self.q)[v.first : v.first + v.rows, lane]
             shown = ", ".join(f"{x:.6g}" for x in array[:4]) + (", …" if array.size > 4 else "")
             values.append(f"{v.name} = {shown}" if v.size is None else f"{v.name} = ({shown})")
@@ -271,9 +271,12 @@ def _check_update(own: Own, block: Block, which: int, name: str) -> None:
             raise own.wrong(name, f"{text.format(one[lane], two[lane])}; that is at {block.point(lane)}")
     for v in own.variables:
         found = block.other[v.first : v.first + v.rows]
-        if v.values and not np.isin(found, v.values).all():
-            stray = found[~np.isin(found, v.values)][0]
-            raise own.wrong(name, f"sets {v.name} to {stray:g}; its values are {v.values}")
+        if not v.other:
+            continue
+        right = np.isin(found, v.values) if v.values else (found >= v.low) & (found <= v.high)
+        if not right.all():
+            allowed = f"its values are {v.values}" if v.values else f"it lies between {v.low:g} and {v.high:g}"
+            raise own.wrong(name, f"sets {v.name} to {found[~right][0]:g}; {allowed}")
 
 
 # ------------------------------------------------------------------------------------------------ laws of updates
@@ -284,17 +287,17 @@ Found = list[tuple[float, str]]  # p-values, each with what it is about
 def _laws(own: Own, block: Block) -> Iterator[tuple[str, Found]]:
     """For each update, p-values of whatever can be tested of it."""
     others = [v for v in own.variables if v.other]
-    sites = [(v.first + i, v.values) for v in others for i in range(v.rows)]
-    states = np.prod([float(len(values)) for _, values in sites]) if all(v.values for v in others) else np.inf
+    sites = [(v.first + i, v) for v in others for i in range(v.rows)]
+    states = np.prod([float(len(v.values)) for _, v in sites]) if all(v.values for v in others) else np.inf
     for which, (name, function) in enumerate(own.updates.items()):
         full = function.full_conditional  # type: ignore[attr-defined]
         if states <= MOST_STATES:
-            yield name, _counted(block, which, name, [values for _, values in sites], from_exact=not full)
+            yield name, _counted(block, which, name, [v.values for _, v in sites], from_exact=not full)
         elif full:
             order = np.random.default_rng(2).permutation(len(sites))
-            mixed = [sites[i] for i in order]
-            chosen = [site for kind in (True, False) for site in [s for s in mixed if bool(s[1]) == kind][: SITES[kind]]]
-            yield name, [_site(block, which, name, row, values) for row, values in chosen]
+            kinds = {kind: [sites[i] for i in order if bool(sites[i][1].values) == kind] for kind in (True, False)}
+            chosen = [site for kind, found in kinds.items() for site in found[: SITES[kind]]]
+            yield name, [_site(block, which, name, row, v) for row, v in chosen]
         elif own.target.exact is not None:
             yield name, _moved(own, block, which, name)
 
@@ -324,7 +327,7 @@ def _counted(block: Block, which: int, name: str, sites: list[tuple[int, ...]], 
         expected = REPEATS * mass[:, lane]
         k = int(np.argmax((counts[:, lane] - expected) ** 2 / np.maximum(expected, FEWEST_EXPECTED)))
         words = (
-            f"with q as at {block.point(lane)}, qᴼ = {states[k].astype(int).tolist()} came up {counts[k, lane]:.0f} "
+            f"with {block.point(lane, q_only=True)}, qᴼ = {states[k].astype(int).tolist()} came up {counts[k, lane]:.0f} "
             f"times of {REPEATS}, and {expected[k]:.1f} were to be expected"
         )
         found.append((_same_counts(counts[:, lane], expected), words))
@@ -352,30 +355,30 @@ def _same_counts(seen: np.ndarray, expected: np.ndarray) -> float:
     return float(stats.chi2.sf(2.0 * ratio.sum(), len(table) - 1))
 
 
-def _site(block: Block, which: int, name: str, row: int, values: tuple[int, ...]) -> tuple[float, str]:
+def _site(block: Block, which: int, name: str, row: int, v: Variable) -> tuple[float, str]:
     """One site after a full conditional, against exp(−U) along that site with the others as they came out.
 
-    Where in its own distribution the site came to lie is then uniform, whatever the others are.
+    Where in its own distribution the site came to lie is then uniform, whatever the others are: a Kolmogorov-Smirnov
+    test in each lane, and Fisher's combination of them.
     """
     from scipy import stats
 
+    block.start()
+    block.grad_U()
     places = []
-    for _ in range(SITE_REPEATS[bool(values)]):
-        block.start()
-        block.grad_U()
-        for _ in range(3):  # real sites: from far away too, and on a range that three draws tell
-            block.update(which, name)
+    for _ in range(SITE_REPEATS[bool(v.values)]):
+        block.update(which, name)
         drawn = block.other[row].copy()
-        grid = np.tile(np.array(values, float)[:, None], LANES) if values else _grid(block, which, name, row)
-        block.other[row] = drawn
-        places.append(_place(block, row, grid, drawn, bool(values)))
-    p_value = stats.kstest(np.concatenate(places), "uniform").pvalue
-    words = f"other[{row}] is not distributed as exp(−U) says, given the others; last at {block.point(0)}"
-    return float(p_value), words
+        grid = np.tile(np.array(v.values, float)[:, None], LANES) if v.values else _grid(block, which, name, row, v)
+        places.append(_place(block, row, grid, drawn, bool(v.values)))
+    p_values = [max(stats.kstest(lane, "uniform").pvalue, 1e-300) for lane in np.transpose(places)]
+    worst = int(np.argmin(p_values))
+    words = f"with {block.point(worst, q_only=True)}, other[{row}] is not distributed as exp(−U) says, given the others"
+    return float(stats.chi2.sf(-2.0 * np.sum(np.log(p_values)), 2 * LANES)), words
 
 
-def _grid(block: Block, which: int, name: str, row: int, points: int = 400) -> np.ndarray:
-    """Where a real site goes to in some more draws, and as far again on both sides."""
+def _grid(block: Block, which: int, name: str, row: int, v: Variable, points: int = 400) -> np.ndarray:
+    """Where a real site goes to in some more draws, and as far again on both sides, within its bounds."""
     state, grad = block.other.copy(), block.grad.copy()
     seen = []
     for _ in range(16):
@@ -384,7 +387,8 @@ def _grid(block: Block, which: int, name: str, row: int, points: int = 400) -> n
     block.other[:], block.grad[:] = state, grad
     low, high = np.min([*seen, state[row]], axis=0), np.max([*seen, state[row]], axis=0)
     width = np.maximum(high - low, 1e-12)
-    return low - width + np.linspace(0.0, 1.0, points)[:, None] * (3.0 * width)
+    low, high = np.maximum(low - width, v.low), np.minimum(high + width, v.high)
+    return low + np.linspace(0.0, 1.0, points)[:, None] * (high - low)
 
 
 def _place(block: Block, row: int, grid: np.ndarray, drawn: np.ndarray, discrete: bool) -> np.ndarray:

@@ -23,6 +23,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,8 @@ OPTIONAL = {
     "step_scale": "step_scale(self, other): compiled; what ε is multiplied with",
     "stable_epsilon": "stable_epsilon(self): beyond it the leapfrog diverges",
 }
-_RESERVED = ("target", "sampler", "update", "outer", "schedule", "start", "keep", "data", "view", "follow", "out")
+_RESERVED = ("target", "sampler", "update", "outer", "schedule", "start", "keep", "data", "view", "follow", "out", "help")
+_numbers = count(1)
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
@@ -174,12 +176,16 @@ class _Declared:
     # -------------------------------------------------------------------------------------- its compiled half
 
     def _data_class(self, fields: list[str]) -> type:
-        """A NamedTuple class of its own, found again by its module and name when the cache of kernels is read."""
-        name = f"_{self.cls.__name__}_data"
-        made = namedtuple(name, fields or ["nothing"])  # type: ignore[misc]  # numba knows no tuple without fields
-        made.__module__ = self.cls.__module__
-        if self.cls.__module__ in sys.modules:
-            setattr(sys.modules[self.cls.__module__], name, made)
+        """A NamedTuple class of its own, which the cache of kernels finds again by its module and name.
+
+        Elsewhere its name is a new one each time: by its name alone numba tells it from others.
+        """
+        fields = fields or ["nothing"]  # numba knows no tuple without fields
+        name, module = f"_{self.cls.__name__}_data", sys.modules.get(self.cls.__module__)
+        made = namedtuple(name, fields, module=self.cls.__module__)  # type: ignore[misc]
+        if not kept(made):
+            return namedtuple(f"{name}_{next(_numbers)}", fields, module=self.cls.__module__)  # type: ignore[misc]
+        setattr(module, name, made)
         return made
 
     def _compile(self) -> None:
@@ -296,6 +302,10 @@ class _Declared:
                 raise self.wrong(f"variable {v.name!r} {reason}; give it another name")
             if v.size is not None and (not isinstance(v.size, int | np.integer) or v.size < 1):
                 raise self.wrong(f"variable {v.name!r} has size {v.size!r}: it must be a whole number of at least 1")
+            if not v.low < v.high or (not v.other and (v.low, v.high) != (-np.inf, np.inf)):
+                raise self.wrong(
+                    f"variable {v.name!r} has bounds {v.low:g} and {v.high:g}: only a real of qᴼ has any, low below high"
+                )
             if v.values and (len(set(v.values)) < 2 or not all(abs(x) < 128 and x == int(x) for x in v.values)):
                 raise self.wrong(f"variable {v.name!r} has values {v.values}: two or more whole numbers within ±127")
             taken.add(v.name)

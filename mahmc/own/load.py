@@ -12,6 +12,9 @@ from mahmc.parameters import InvalidInput, choose
 from mahmc.targets import FAMILIES, TargetFamily
 
 
+_loaded: dict[Path, tuple[bytes, dict[str, TargetFamily]]] = {}
+
+
 def load_targets(path: str | Path) -> list[TargetFamily]:
     """Run a Python file and return the targets that it defines: from then on they are among `targets.FAMILIES`.
 
@@ -34,6 +37,16 @@ def _classes(path: str | Path) -> dict[str, TargetFamily]:
         raise InvalidInput(f"there is no file {file}: give the path of a Python file with targets.")
     if file.suffix != ".py":
         raise InvalidInput(f"{file} is no Python file: its name must end in .py.")
+    content = file.read_bytes()
+    before, found = _loaded.get(file, (b"", {}))
+    if before == content:  # as with `import`, a file is run once
+        FAMILIES.update({family.name: family for family in found.values()})
+        return found
+    _loaded[file] = content, _run(file)
+    return _loaded[file][1]
+
+
+def _run(file: Path) -> dict[str, TargetFamily]:
     name = f"mahmc_own_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ class Variable:
     size: int | None
     other: bool
     values: tuple[int, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
     first: int = 0  # its first row in q or in other
 
     @property
@@ -26,9 +29,11 @@ class Variable:
         return self.size or 1
 
 
-def real(name: str, size: int | None = None, *, other: bool = False) -> Variable:
-    """A real variable, or `size` of them: of q^H, which leapfrogs move; or of q^O, if `other`."""
-    return Variable(name, size, other)
+def real(
+    name: str, size: int | None = None, *, other: bool = False, low: float = -math.inf, high: float = math.inf
+) -> Variable:
+    """A real variable, or `size` of them: of q^H, which leapfrogs move; or of q^O, if `other`, between low and high."""
+    return Variable(name, size, other, low=low, high=high)
 
 
 def discrete(name: str, size: int | None = None, *, values: tuple[int, ...] = (0, 1)) -> Variable:
