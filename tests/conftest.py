@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mahmc import targets
+from mahmc import examples, targets
 from mahmc.targets import Target
 
 # Small, overlapping, with a step size that is often rejected: where a mistake shows at once.
@@ -15,6 +15,9 @@ HARD = {
         lambda: targets.gmm(weights=[0.3, 0.4, 0.3], means=[-1, 0, 1.5], sds=[0.4, 1, 0.5]),
         {"epsilon": 0.75, "L": 1, "n_u": 2},
     ),
+    "neals-funnel": (lambda: examples.NealsFunnel(dim=3, scale=1.0), {"epsilon": 0.9, "L": 2}),
+    "ising": (lambda: examples.Ising(n=4, coupling=0.5, field=0.2, sd=0.8), {"epsilon": 1.1, "L": 1, "n_u": 3}),
+    "spike-slab": (lambda: examples.SpikeSlab(d=3, n=8), {"epsilon": 0.45, "L": 2, "n_u": 3}),
 }
 EXTRA = {"n_u": 6, "alpha": 0.8, "delta": 0.02}
 
@@ -28,7 +31,7 @@ def hard_case(target: str, sampler: str) -> tuple[Target, dict[str, float]]:
     return build(), {name: known[name] for name in SAMPLERS[sampler].parameters}
 
 
-@pytest.fixture(params=["mdc", "blr", "gmm"])
+@pytest.fixture(params=["mdc", "blr", "gmm"])  # of the examples see test_examples.py
 def any_target(request: pytest.FixtureRequest) -> Target:
     """Each target in turn, as the paper has it."""
     return targets.build(request.param)

@@ -57,7 +57,7 @@ class NealsFunnel:
 
         s = self.scale
         law = stats.norm(scale=s)
-        nodes = np.linspace(-8 * s, 8 * s, 2001)
+        nodes = np.linspace(-8 * s, 8 * s, 401)
         weights, widths = law.pdf(nodes) * (nodes[1] - nodes[0]), np.exp(nodes / 2)
         reach = float(stats.norm.ppf(0.995) * np.exp(s))
         x = Truth(
