@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 ORDER = [
     {"version"},
     {"parameters", "compiled"},
-    {"lanes"},
+    {"lanes", "tabular"},
     {"streams"},
     {"targets"},
     {"kernels"},

@@ -21,11 +21,11 @@ class Ising:
 
     title = "Ising: coupled spins seen through noise"
     presets = {
-        "mala": {"epsilon": 0.6, "L": 5},
-        "hmc": {"epsilon": 0.5, "L": 6},
-        "mala-p": {"epsilon": 0.5, "L": 5, "alpha": 0.5},
-        "mala-pn": {"epsilon": 0.5, "L": 5, "alpha": 0.5, "delta": 0.05},
-        "mahmc": {"epsilon": 0.5, "L": 2, "n_u": 6},
+        "mala": {"epsilon": 0.7, "L": 1},
+        "hmc": {"epsilon": 0.7, "L": 2},
+        "mala-p": {"epsilon": 0.7, "L": 1, "alpha": 0.8},
+        "mala-pn": {"epsilon": 0.7, "L": 1, "alpha": 0.8, "delta": 0.1},
+        "mahmc": {"epsilon": 0.7, "L": 1, "n_u": 4},
     }
     watch = "magnetisation"
     budget = 960_000

@@ -7,8 +7,8 @@ With w = include ∘ beta, A = XᵀX/noise² and b = Xᵀy/noise²:
     U = wᵀAw/2 − bᵀw + |beta|²/(2 slab²) − Σ include_j log(inclusion/(1 − inclusion))
 
 Given `include`, beta is normal, so that everything is known exactly by going through all 2^d subsets of columns. An
-excluded beta moves freely under its prior, and its column comes in when it happens to be right: updates of `include`
-and moves of beta need each other, and do best in one trajectory.
+excluded beta moves freely under its prior, and its column comes in when it happens to be right: moves of beta and
+updates of `include` need each other.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class SpikeSlab:
 
     title = "Spike and slab: which columns matter"
     presets = {
-        "mala": {"epsilon": 0.1, "L": 10},
-        "hmc": {"epsilon": 0.1, "L": 20},
-        "mala-p": {"epsilon": 0.1, "L": 10, "alpha": 0.9},
-        "mala-pn": {"epsilon": 0.1, "L": 10, "alpha": 0.9, "delta": 0.02},
-        "mahmc": {"epsilon": 0.1, "L": 5, "n_u": 8},
+        "mala": {"epsilon": 0.2, "L": 2},
+        "hmc": {"epsilon": 0.15, "L": 5},
+        "mala-p": {"epsilon": 0.15, "L": 2, "alpha": 0.95},
+        "mala-pn": {"epsilon": 0.15, "L": 2, "alpha": 0.95, "delta": 0.1},
+        "mahmc": {"epsilon": 0.15, "L": 2, "n_u": 4},
     }
     watch = "included"
     budget = 960_000
