@@ -1,8 +1,12 @@
-"""Serve the dashboard: `python -m dashboard [Streamlit's options]`.
+"""Serve the dashboard: `python -m dashboard [--targets FILE.py] [Streamlit's options]`.
 
-As `streamlit run app.py`, but what pages need is imported before the first visitor comes instead of while he waits.
+As `streamlit run app.py`, but what pages need is imported before the first visitor comes instead of while he waits, and
+targets of one's own are loaded: from files that are named here, by who starts the server, and never by a visitor.
 """
 
+from __future__ import annotations
+
+import argparse
 import sys
 from pathlib import Path
 
@@ -14,9 +18,27 @@ import dashboard.explore
 import dashboard.pins
 import dashboard.saving  # noqa: F401
 from dashboard.estimates import preload
+from mahmc import InvalidInput, load_targets
+
+
+def main(arguments: list[str]) -> int:
+    """Load, and serve until stopped; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dashboard", add_help=False, allow_abbrev=False)
+    parser.add_argument("--targets", action="append", default=[])
+    own, rest = parser.parse_known_args(arguments)
+    print("Loading what the pages need …", flush=True)
+    try:
+        for file in own.targets:
+            for family in load_targets(file):
+                family.build()  # which checks it
+                print(f"{family.name}: {family.title}, from {file}", flush=True)
+    except InvalidInput as refusal:
+        print(f"mahmc: {refusal}", file=sys.stderr)
+        return 2
+    preload().join()
+    sys.argv = ["streamlit", "run", str(Path(__file__).parent.parent / "app.py"), *rest]
+    return cli.main()
+
 
 if __name__ == "__main__":
-    print("Loading what the pages need …", flush=True)
-    preload().join()
-    sys.argv = ["streamlit", "run", str(Path(__file__).parent.parent / "app.py"), *sys.argv[1:]]
-    sys.exit(cli.main())
+    sys.exit(main(sys.argv[1:]))

@@ -18,7 +18,7 @@ from dashboard.live_chart import LiveChart
 from dashboard.live_status import Tile, live_status
 from dashboard.session import Session
 from mahmc import Comparison, InvalidInput, tables
-from mahmc.compare import BUDGETS, COSTS, REPLICATES, WORST, Interval, accuracy
+from mahmc.compare import COSTS, REPLICATES, WORST, Interval, accuracy
 from mahmc.samplers import PAPER_SAMPLERS, PARAMETERS, SAMPLERS
 from mahmc.targets import FAMILIES, Truth
 
@@ -72,8 +72,9 @@ def _controls() -> Wish:
         }  # fmt: skip
         if second:
             samplers[SECOND] = dict(tables.SECOND_MDC)
+        budget = FAMILIES[target].build().budget
         gradients = st.number_input(
-            "Leapfrogs of a replicate", 1, MOST_BUDGET, BUDGETS[target], step=BUDGETS[target] // 4,
+            "Leapfrogs of a replicate", 1, MOST_BUDGET, budget, step=budget // 4,
             key=f"compare.budget.{target}",
             help="All chains together. Every sampler gets exactly as many, so it is rounded to what divides evenly.",
         )  # fmt: skip

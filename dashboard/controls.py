@@ -17,7 +17,7 @@ import streamlit as st
 
 from mahmc import InvalidInput, Parameter, RunSpec
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS
-from mahmc.spec import ALL_PARAMETERS, RUN_PARAMETERS
+from mahmc.spec import RUN_PARAMETERS, described
 from mahmc.targets import FAMILIES
 
 VIEWS = ("simple", "full")
@@ -103,12 +103,13 @@ def _what_is_wrong(query: Mapping[str, str]) -> str:
     for name, allowed in (("target", FAMILIES), ("sampler", EVERY_SAMPLER)):
         if query.get(name) not in allowed:
             problems.append(f"its {name} is none of {', '.join(allowed)}")
+    parameters = described(query.get("target", ""))
     for name, text in query.items():
-        if name in ALL_PARAMETERS:
+        if name in parameters:
             try:
-                ALL_PARAMETERS[name].parse(text)
+                parameters[name].parse(text)
             except InvalidInput:
-                parameter = ALL_PARAMETERS[name]
+                parameter = parameters[name]
                 problems.append(f"{name} ({parameter.title.lower()}) must be {parameter.range}")
     return "This link cannot be used as it is, so you see the defaults: " + (
         "; ".join(problems) or "its parameters do not go together"
@@ -256,9 +257,12 @@ def choose_parameters(choices: Choices) -> None:
         if choices.view == "full" or name in ("epsilon", "L"):
             number(PARAMETERS[name], place, value, f"{choices.target}.{choices.sampler}.{name}.{choices.mark}")
     if place != EVERY_SAMPLER[choices.sampler].defaults(choices.target):
+        in_paper = choices.target in EVERY_SAMPLER[choices.sampler].presets
+        whose = "that the paper found best" if in_paper else "to begin with"
         st.button(
-            "Paper's best values", on_click=_best, args=(choices,), icon=":material/menu_book:", width="stretch",
-            help="Go back to the values that the paper found best for this target and sampler.",
+            "Paper's best values" if in_paper else "Default values", on_click=_best, args=(choices,),
+            icon=":material/menu_book:", width="stretch",
+            help=f"Go back to the values {whose} for this target and sampler.",
         )  # fmt: skip
 
 
@@ -320,8 +324,10 @@ def _normalise(choices: Choices, place: dict[str, Any], edited: dict[str, tuple[
 
 
 def choose_update(choices: Choices) -> None:
-    """How qᴼ is updated."""
+    """How qᴼ is updated, where there is one."""
     updates = choices.updates()
+    if not updates:
+        return
     key = f"{choices.target}.update.{','.join(updates)}.{choices.mark}"
     _fill(key, choices.chosen_update() or updates[0])
     st.segmented_control(

@@ -28,8 +28,6 @@ FIRST_SECONDS = 0.25  # that the page waits for the first draws, rather than for
 ROUGH = " While chains run it is scaled up from the last {:,} draws of each; at the end it is of all."
 FADED = 0.3  # of what belongs to former settings
 LIVE_PARTS = ("status", "remarks", "quantity", "charts")
-DISCRETE = {"mdc": "ones", "gmm": "component"}  # what the discrete part is looked at by
-PAIRS = {"mdc": ("u", "v"), "gmm": ("q", "energy"), "blr": ("log_tau", "beta_norm")}
 
 
 # --------------------------------------------------------------------------------------------------- the sidebar
@@ -318,16 +316,13 @@ def _makers(tab: Session, run: Run, name: str, alive: bool) -> Iterator[tuple[st
     yield "trace", "Trace by chain", lambda: figures.trace(x, name, sampler, run.get(name, warmup=True), points)
     yield "density", "Distribution against the truth", lambda: _distribution(tab, run, name)
     if tab.choices.view == "full":
-        discrete = DISCRETE.get(run.target.name)
-        if discrete and discrete != name and discrete in run.names:
-            yield "mass", f"Discrete part: {_words(discrete)}", lambda: _distribution(tab, run, discrete)
+        view = run.target.shown
+        if view.discrete and view.discrete != name and view.discrete in run.names:
+            title = f"Discrete part: {figures.plain(view.discrete_title)}"
+            yield "mass", title, lambda: _distribution(tab, run, view.discrete)
         truth = run.target.truth(name)
         yield "mean", "Running mean", lambda: figures.running_mean(x, truth, name, sampler)
         yield "rates", "Running acceptance", lambda: figures.running_acceptance(*run.acceptance_history, sampler)
-
-
-def _words(discrete: str) -> str:
-    return {"ones": "number of ones among w", "component": "weights of the components"}[discrete]
 
 
 def _distribution(tab: Session, run: Run, name: str) -> Chart:
@@ -359,12 +354,13 @@ def after(tab: Session) -> None:
     run, sampler = job.run, job.spec.sampler
     st.subheader("Diagnostics")
     name = _quantity(run)
-    one, two = PAIRS[run.target.name]
-    colour = run.get("component") if run.target.name == "gmm" else None
+    view = run.target.shown
+    one, two = view.pair
+    colour = run.get(view.colour) if view.colour else None
     makers: dict[str, Callable[[], Chart]] = {
         "Autocorrelation": lambda: figures.autocorrelation(run.get(name), name, sampler),
         "Ranks": lambda: figures.ranks(run.get(name), name, sampler),
-        "Joint scatter": lambda: figures.scatter(run.get(one), run.get(two), (one, two), sampler, colour),
+        "Joint scatter": lambda: figures.scatter(run.get(one), run.get(two), (one, two), sampler, colour, view.colour),
         "Energy": lambda: figures.energy(run.get("energy"), sampler),
     }
     *tabs, table = st.tabs([*makers, "All quantities"])

@@ -27,12 +27,13 @@ Notation, used everywhere; the paper's symbol is the name:
 | outer   |       | the update of q^O after a trajectory (within Gibbs), or none |
 
 Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
-compare → checks.
+compare → checks → own → examples.
 """
 
 from mahmc import schedules, targets
 from mahmc.checks import Checking, check
 from mahmc.compare import Comparison, compare
+from mahmc.own import load_targets, target
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Progress, Run, sample
 from mahmc.samplers import SAMPLERS
@@ -40,7 +41,9 @@ from mahmc.spec import RunSpec
 from mahmc.targets import Target
 from mahmc.version import __version__
 
+from mahmc import examples  # isort: skip  # they are written as a person would, with mahmc.target
+
 __all__ = [
     "SAMPLERS", "Checking", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target",
-    "__version__", "check", "compare", "sample", "schedules", "targets",
+    "__version__", "check", "compare", "examples", "load_targets", "sample", "schedules", "target", "targets",
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""The command line: `mahmc sample`, `table`, `check`, `list`, `compile`; options come from the registries.
+"""The command line: `mahmc sample`, `table`, `check`, `list`, `compile`, `app`; options come from the registries.
+
+Wherever a target is named, file.py:Class is one of your own.
 
 Exit codes: 0 done; 1 a check called a sampler wrong; 2 something given cannot be used (the message says what to do);
 3 a check had not enough draws to tell; 130 stopped by Ctrl-C, with what was done until then kept.
@@ -8,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +21,13 @@ import numpy as np
 
 from mahmc import schedules, tables
 from mahmc.checks import CASES, LEVEL, Checking, Verdict, own_cell
-from mahmc.compare import COSTS, FULL, REPLICATES, Comparison
-from mahmc.parameters import InvalidInput, Parameter, choose
+from mahmc.compare import COSTS, REPLICATES, Comparison
+from mahmc.own import find, load_targets
+from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
-from mahmc.spec import ALTERNATE, RUN_PARAMETERS, STARTS, RunSpec
-from mahmc.targets import FAMILIES, elements
+from mahmc.spec import ALTERNATE, RUN_PARAMETERS, STARTS, RunSpec, described
+from mahmc.targets import FAMILIES, elements, family
 from mahmc.version import __version__
 
 WRONG, UNCLEAR, STOPPED = 1, 3, 130
@@ -31,12 +35,22 @@ WRONG, UNCLEAR, STOPPED = 1, 3, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    options = _parser().parse_args(arguments)
     try:
+        known = _with_own(sys.argv[1:] if arguments is None else arguments)
+        options = _parser().parse_args(known)
         return options.command(options)
     except InvalidInput as error:
         print(f"mahmc: {error}", file=sys.stderr)
         return 2
+
+
+def _with_own(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with the name of a target for each file.py:Class, which is loaded: its settings are options too."""
+
+    def named(part: str) -> str:
+        return find(part).name if re.fullmatch(r"[^-].*\.py:\w+", part) else part
+
+    return [",".join(named(part) for part in argument.split(",")) for argument in arguments]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,23 +86,29 @@ def _parser() -> argparse.ArgumentParser:
     table.set_defaults(command=_table1)
     compile_ = commands.add_parser("compile", help="compile every sampler for every target, and keep the result")
     compile_.set_defaults(command=_compile)
+    app = commands.add_parser("app", help="serve the dashboard", description=_app.__doc__)
+    app.add_argument("--targets", metavar="FILE.py", type=Path, action="append", default=[], help="with these targets")
+    app.add_argument("--port", metavar="INT", type=int, default=8501, help="default: 8501")
+    app.set_defaults(command=_app)
     return parser
 
 
 def _add_spec(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """A target, a sampler, and whatever can be chosen of either."""
     count = "?" if optional else None
-    parser.add_argument("target", metavar="TARGET", nargs=count, help=f"one of {', '.join(FAMILIES)}")
+    text = f"one of {', '.join(FAMILIES)}, or your own: file.py:Class"
+    parser.add_argument("target", metavar="TARGET", nargs=count, help=text)
     parser.add_argument(
         "sampler", metavar="SAMPLER", nargs=count,
         help=f"one of {', '.join(EVERY_SAMPLER)}; wrong on purpose: {', '.join(WRONG_SAMPLERS)}",
     )  # fmt: skip
+    options: dict[str, argparse.Action] = {}
     for title, group in (
         ("of the sampler (left out: the paper's best values)", PARAMETERS.values()),
         ("of the run", RUN_PARAMETERS.values()),
-        *((f"of {family.name}", family.parameters) for family in FAMILIES.values()),
+        *((f"of {known.name}", known.parameters) for known in FAMILIES.values()),
     ):
-        _add_options(parser.add_argument_group(f"parameters {title}"), group)
+        _add_options(parser.add_argument_group(f"parameters {title}"), group, options)
     parser.add_argument("--update", metavar="A,B", help=f"how qᴼ is updated: {_updates_in_words()}")
     parser.add_argument("--outer", help="the update of qᴼ after a trajectory, or none (default: the first of --update)")
     able = ", ".join(name for name, sampler in EVERY_SAMPLER.items() if sampler.takes_schedule)
@@ -98,12 +118,16 @@ def _add_spec(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     parser._negative_number_matcher = re.compile(r"^-[\d.]")  # so that --means -1,1 is a value, not an option
 
 
-def _add_options(group: Any, parameters: Any) -> None:
+def _add_options(group: Any, parameters: Iterable[Parameter], options: dict[str, argparse.Action]) -> None:
+    """An option for each parameter; where targets share a name they share the option, which has the words of all."""
     for parameter in parameters:
         flag = f"--{parameter.name.replace('_', '-')}"
         text = f"{parameter.title}, {parameter.range}. {parameter.help}".replace("%", "%%")
         metavar = "A,B,…" if parameter.kind == "floats" else parameter.kind.upper()
-        group.add_argument(flag, metavar=metavar, dest=parameter.name, help=text)
+        if shared := options.get(parameter.name):
+            shared.help = f"{shared.help} {group.title.capitalize()}: {text}"
+        else:
+            options[parameter.name] = group.add_argument(flag, metavar=metavar, dest=parameter.name, help=text)
 
 
 def _sample(options: argparse.Namespace) -> int:
@@ -127,13 +151,9 @@ def _updates_in_words() -> str:
 
 
 def _spec(options: argparse.Namespace) -> RunSpec:
-    own = FAMILIES[options.target].parameters if options.target in FAMILIES else ()
-    described: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **{p.name: p for p in own}}
-    for family in FAMILIES.values():
-        for parameter in family.parameters:
-            described.setdefault(parameter.name, parameter)
-    texts = {name: getattr(options, name) for name in described if getattr(options, name) is not None}
-    chosen: dict[str, Any] = {name: described[name].parse(text) for name, text in texts.items()}
+    known = described(options.target)
+    texts = {name: getattr(options, name) for name in known if getattr(options, name) is not None}
+    chosen: dict[str, Any] = {name: known[name].parse(text) for name, text in texts.items()}
     words = ("update", "outer", "schedule", "start", "keep")
     chosen |= {name: getattr(options, name) for name in words if getattr(options, name)}
     return RunSpec.of(options.target, options.sampler, **chosen)
@@ -167,11 +187,11 @@ def summary(run: Run) -> str:
     spec, drawn = run.spec, max(run.done - run.spec.warmup, 0)
     settings = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
     settings += f"; schedule {spec.schedule}" if spec.schedule not in ("", ALTERNATE) else ""
+    updates = f"update {spec.update}, outer {spec.outer}; " if run.target.updates else ""
     kinds = run.acceptances | (run.update_acceptances if len(spec.updates) > 1 else {})
     rates = {kind: a.rate for kind, a in kinds.items() if a.rate is not None}
     lines = [
-        f"{run.target.title} by {spec.method.label} ({settings}; update {spec.update}, outer {spec.outer}; "
-        f"seed {spec.seed})",
+        f"{run.target.title} by {spec.method.label} ({settings}; {updates}seed {spec.seed})",
         f"{spec.chains} chains x {drawn} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
         f"{run.leapfrogs:.3g} leapfrogs, {run.progress.leapfrogs_per_second:.3g} a second",
         "acceptance: " + ", ".join(f"{kind} {rate:.4f}" for kind, rate in rates.items())
@@ -222,7 +242,7 @@ def _table1(options: argparse.Namespace) -> int:
     """Compare the five samplers at equal leapfrogs and print ESS per leapfrog beside the paper's, with intervals."""
     from tqdm import tqdm
 
-    names = [choose(name.strip(), FAMILIES, "target") for name in options.targets.split(",")]
+    names = [family(name.strip()).name for name in options.targets.split(",")]
     comparisons = [
         Comparison(name, gradients=_budget(options, name), replicates=options.replicates, seed=options.seed)
         for name in names
@@ -251,7 +271,7 @@ def _table1(options: argparse.Namespace) -> int:
 
 
 def _budget(options: argparse.Namespace, target: str) -> int | None:
-    return FULL[target] // options.replicates if options.full else options.gradients
+    return FAMILIES[target].build().full_budget // options.replicates if options.full else options.gradients
 
 
 CHOSEN_BY_CHECKS = ("chains", "draws", "warmup", "thin", "start", "keep")
@@ -336,6 +356,21 @@ def _compile(options: argparse.Namespace) -> int:
             Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
             print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)
     return 0
+
+
+def _app(options: argparse.Namespace) -> int:
+    """Serve the dashboard. Targets of your own are loaded from the files named here, and from nowhere else."""
+    root = Path(__file__).parent.parent
+    if not (root / "dashboard").is_dir():
+        raise InvalidInput(f"there is no dashboard beside the library, in {root}: run this from a copy of the project.")
+    for path in options.targets:
+        load_targets(path)  # so that what is wrong is said at once
+    files = [part for path in options.targets for part in ("--targets", str(path.resolve()))]
+    command = [sys.executable, "-m", "dashboard", *files, "--server.port", str(options.port)]
+    try:
+        return subprocess.call(command, cwd=root)
+    except KeyboardInterrupt:
+        return STOPPED
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -30,9 +30,6 @@ from mahmc.targets import Target
 
 CHAINS = 16
 REPLICATES = 8
-BUDGETS = {"mdc": 4_800_000, "gmm": 480_000, "blr": 160_000}  # leapfrogs of a replicate, all chains together
-FULL = {"mdc": 16 * 900_000 * 10, "gmm": 16 * 100_000 * 15, "blr": 16 * 90_000 * 10}  # of all replicates: the paper's
-KEEP = {"mdc": ("u", "w"), "blr": ("beta", "tau", "energy"), "gmm": ("q", "component")}  # what quantities need
 WARMUP_SHARE = 0.1  # of the budget, on top of it
 FEWEST_DRAWS = 100  # of each chain, for an ESS worth showing
 MOST_ROUNDING = 2.0  # how much larger a budget may become, so that it divides evenly
@@ -47,7 +44,6 @@ COSTS = {
     "seconds": "seconds of sampling on this machine",
 }
 WORST = "worst"
-LEAST_BETA = "least β"
 
 
 class Interval(NamedTuple):
@@ -110,9 +106,9 @@ class Comparison:
         if replicates < 2:
             raise InvalidInput(f"replicates = {replicates}: intervals need at least 2.")
         start = "exact" if self.target.exact is not None else "default"
-        wanted = gradients or BUDGETS[self.target.name]
+        wanted = gradients or self.target.budget
         specs = {
-            label: RunSpec.of(self.target, sampler, chains=chains, keep=KEEP[self.target.name], start=start, **values)
+            label: RunSpec.of(self.target, sampler, chains=chains, keep=_keep(self.target), start=start, **values)
             for label, sampler, values in _chosen(samplers)
         }
         self.replicates, self.seed = replicates, seed
@@ -187,10 +183,9 @@ class Comparison:
         self._run = None
         if not run.finished:
             return False
-        found = quantities(run)
-        for name, ess in _sample_sizes(found).items():
+        for name, ess in _sample_sizes(run).items():
             entry.ess.setdefault(name, []).append(ess)
-        entry.means.append({name: float(x.mean()) for name, x in found.items()})
+        entry.means.append({name: float(run.get(name).mean()) for name in run.names})
         for name, cost in _costs(run).items():
             entry.cost.setdefault(name, []).append(cost)
         entry.acceptance.append(run.acceptance)
@@ -276,17 +271,17 @@ def interval(a: np.ndarray, b: np.ndarray | None = None, level: float = LEVEL) -
     return Interval(float(value), float(low), float(high))
 
 
-def quantities(run: Run) -> dict[str, np.ndarray]:
-    """What samplers are compared by, the paper's quantity first: each (chains, draws)."""
-    makers: dict[str, Callable[[Run], dict[str, np.ndarray]]] = {"mdc": _of_mdc, "blr": _of_blr, "gmm": _of_gmm}
-    return makers[run.target.name](run)
+def _keep(target: Target) -> tuple[str, ...]:
+    """What has to be recorded for the quantities that samplers are compared by."""
+    needed = set().union(*(target.needs(function) for function in target.comparisons.values()))
+    return tuple(name for name in (*(q.name for q in target.quantities), "energy") if name in needed)
 
 
-def _sample_sizes(found: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """ESS of each quantity; of the coefficients only the least."""
-    sizes = {name: diagnostics.ess(x) for name, x in found.items()}
-    betas = [sizes.pop(name) for name in list(sizes) if name.startswith("beta[")]
-    return sizes | ({LEAST_BETA: float(np.min(betas))} if betas else {})  # NaN if one is undefined
+def _sample_sizes(run: Run) -> dict[str, float]:
+    """ESS of each quantity; of a vector the least, NaN if that of one element is undefined."""
+    draws = run.draws
+    return {name: float(np.min(diagnostics.by_element(diagnostics.ess, function(draws))))
+            for name, function in run.target.comparisons.items()}  # fmt: skip
 
 
 def accuracy(run: Run) -> float:
@@ -297,22 +292,6 @@ def accuracy(run: Run) -> float:
     beta = run.draws["beta"]
     beta = beta[:, :: max(1, beta.shape[1] // 500)].reshape(-1, X.shape[1])
     return float((((X @ beta.T >= 0).mean(axis=1) > 0.5) == y).mean())
-
-
-def _of_mdc(run: Run) -> dict[str, np.ndarray]:
-    u = run.get("u")
-    return {"u": u, "u²": u * u, "−0.5 < u < 1.5": ((u > -0.5) & (u < 1.5)).astype(float), "ones": run.get("ones")}
-
-
-def _of_blr(run: Run) -> dict[str, np.ndarray]:
-    scalars = {name: run.get(name) for name in ("energy", "log_tau", "beta_norm")}
-    return scalars | {f"beta[{j}]": run.get(f"beta[{j}]") for j in range(run.target.dim)}
-
-
-def _of_gmm(run: Run) -> dict[str, np.ndarray]:
-    q, component = run.get("q"), run.get("component")
-    kinds = range(len(dict(run.spec.settings)["weights"]))
-    return {"q": q, "q²": q * q} | {f"component = {k}": (component == k).astype(float) for k in kinds}
 
 
 def _costs(run: Run) -> dict[str, float]:

@@ -10,7 +10,8 @@ Options, and why:
   of the time of a draw on a small target.
 - ``cache``: numba looks at the file of the compiled function alone, not at what that function calls. Our kernels
   reach targets in other files, so the cache folder itself is named by a digest of every engine source: edit one
-  line anywhere and another folder, an empty one, is used.
+  line anywhere and another folder, an empty one, is used. Of a target whose source is not among those (a user's own)
+  nothing is kept: what it imports, reads or computes can end up in machine code too, and no digest knows of that.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import functools
 import hashlib
 import inspect
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -52,24 +54,51 @@ def cache_root() -> Path:
 
 
 @functools.cache
+def sources() -> tuple[Path, ...]:
+    """Every source file of the engine that can end up in machine code."""
+    rooms = ("compiled.py", "lanes.py", "streams.py", "targets/*.py", "kernels/*.py", "own/*.py", "examples/*.py")
+    return tuple(sorted(path for room in rooms for path in PACKAGE.glob(room)))
+
+
+@functools.cache
 def source_digest() -> str:
-    """A digest of every source file that can end up in machine code, and of the compiler's version."""
+    """A digest of those files, and of the compiler's version."""
     digest = hashlib.sha256(numba.__version__.encode())
-    compiled_rooms = ("compiled.py", "lanes.py", "streams.py", "targets/*.py", "kernels/*.py")
-    for path in sorted(path for room in compiled_rooms for path in PACKAGE.glob(room)):
+    for path in sources():
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
+@functools.cache
+def kept(target_class: type) -> bool:
+    """Whether machine code for this class of target is kept on disk: if the digest knows its source."""
+    file = getattr(sys.modules.get(target_class.__module__), "__file__", None)
+    return file is not None and Path(file) in sources()
+
+
 def kernel(function: Callable) -> Callable:
-    """Compile an entry point: a kernel that Python calls, kept on disk between processes."""
+    """Compile an entry point: a kernel that Python calls with a target's data first, kept on disk between processes.
+
+    Not so for a user's own target: its classes would not even be found when another process reads the list of what is
+    there. And each class has a compiler of its own, as numba takes two NamedTuples for one if their names are the same.
+    """
     settings: Any = numba.config
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_root() / source_digest())
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
+        stored = numba.njit(cache=True, **OPTIONS)(function)
     finally:
         settings.CACHE_DIR = before
+
+    @functools.cache
+    def fresh(target_class: type) -> Callable:
+        return numba.njit(**OPTIONS)(function)
+
+    @functools.wraps(function)
+    def call(target: Any, *rest: Any) -> Any:
+        return (stored if kept(type(target)) else fresh(type(target)))(target, *rest)
+
+    return call
 
 
 def inlined(function: Callable) -> Callable:

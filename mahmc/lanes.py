@@ -10,7 +10,8 @@ one chain is known of eight: a *block*. Inside compiled code the value of a quan
 and no loop over chains, no branch by chain: `where(mask, a, b)` chooses by lane. Left to itself, the compiler
 turned such loops into vector code only now and then; written this way it always does.
 
-In memory a block's quantities are rows of arrays of shape (rows, LANES), and `load` and `store` move a row.
+In memory a block's quantities are rows of arrays of shape (rows, LANES), and `load` and `store` move a row. `rows(q)`
+is the same array seen as a sequence of such values: q[0] loads and grad[0] = … stores, as equations have it.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
-from numba.core.imputils import lower_builtin
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, register_model
+from numba.extending import intrinsic, overload, register_model
 
-from mahmc.compiled import inlined
+from mahmc.compiled import OPTIONS, inlined
 
 LANES = 8
 
@@ -50,6 +52,24 @@ def _vector_type(name: str, element: ir.Type) -> tuple[type, types.Type]:
 LanesType, lanes = _vector_type("Lanes", _F64)  # a real number a lane
 WordsType, words = _vector_type("Words", _I64)  # 64 random bits, or a counter, a lane
 MaskType, mask = _vector_type("Mask", _I1)  # yes or no a lane
+
+
+def _from_number(self: types.Type, typing_context: Any, other: types.Type) -> Conversion | None:
+    return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+
+
+def _with_number(self: types.Type, typing_context: Any, other: types.Type) -> types.Type | None:
+    return lanes if isinstance(other, types.Float | types.Integer) else None
+
+
+# A variable that is a number at first and lanes later (total = 0.0; total += q[i]) is lanes all along.
+LanesType.can_convert_from, LanesType.unify = _from_number, _with_number  # type: ignore[attr-defined]
+
+
+@lower_cast(types.Float, LanesType)
+@lower_cast(types.Integer, LanesType)
+def _number_to_lanes(context: Any, builder: ir.IRBuilder, source: Any, target: Any, value: ir.Value) -> ir.Value:
+    return _splat(builder, context.cast(builder, value, source, types.float64), _F64)
 
 
 def _splat(builder: ir.IRBuilder, value: ir.Value, element: ir.Type) -> ir.Value:
@@ -125,6 +145,21 @@ def _lower_negation(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) 
     return builder.fneg(args[0])
 
 
+@overload(operator.pow, jit_options={"forceinline": True, **OPTIONS}, strict=False)
+def _whole_power(x, n):
+    """x**n for a whole n; where n is written out, the loop is unrolled."""
+    if x != lanes or not isinstance(n, types.Integer):
+        return None
+
+    def power(x, n):
+        product = splat(1.0)
+        for _ in range(abs(n)):
+            product *= x
+        return product if n >= 0 else 1.0 / product
+
+    return power
+
+
 @infer_global(operator.invert)
 class _Not(AbstractTemplate):
     def generic(self, args: tuple, kws: dict) -> Any:
@@ -179,10 +214,95 @@ def store(typing_context: Any, array: Any, row: Any, value: Any) -> Any:
     return types.none(array, types.int64, vector), codegen
 
 
+class RowsType(types.Type):
+    """An array of shape (rows, LANES) as a sequence of lanes."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Rows")
+
+
+rows_type = RowsType()
+
+
+@register_model(RowsType)
+class _RowsModel(models.StructModel):
+    def __init__(self, dmm: Any, fe_type: types.Type) -> None:
+        super().__init__(dmm, fe_type, [("data", types.CPointer(types.float64)), ("size", types.intp)])
+
+
+@intrinsic
+def rows(typing_context: Any, array: Any) -> Any:
+    """The array of shape (rows, LANES) as a sequence of its rows."""
+    if _vector_of(array) != lanes:
+        return None
+
+    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
+        view = context.make_array(sig.args[0])(context, builder, args[0])
+        made = cgutils.create_struct_proxy(rows_type)(context, builder)
+        made.data = view.data
+        made.size = builder.extract_value(view.shape, 0)
+        return made._getvalue()
+
+    return rows_type(array), codegen
+
+
+@infer_global(len)
+class _RowsLength(AbstractTemplate):
+    def generic(self, args: tuple, kws: dict) -> Any:
+        return signature(types.intp, rows_type) if args == (rows_type,) else None
+
+
+@infer_global(operator.getitem)
+class _RowsGet(AbstractTemplate):
+    def generic(self, args: tuple, kws: dict) -> Any:
+        whole = len(args) == 2 and args[0] == rows_type and isinstance(args[1], types.Integer)
+        return signature(lanes, rows_type, types.intp) if whole else None
+
+
+@infer_global(operator.setitem)
+class _RowsSet(AbstractTemplate):
+    def generic(self, args: tuple, kws: dict) -> Any:
+        whole = len(args) == 3 and args[0] == rows_type and isinstance(args[1], types.Integer)
+        return signature(types.none, rows_type, types.intp, lanes) if whole else None
+
+
+@lower_builtin(len, RowsType)
+def _lower_length(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
+    return cgutils.create_struct_proxy(rows_type)(context, builder, value=args[0]).size
+
+
+def _row(context: Any, builder: ir.IRBuilder, rows_value: ir.Value, index: ir.Value) -> ir.Value:
+    """Where row `index` is; from the end, if negative."""
+    view = cgutils.create_struct_proxy(rows_type)(context, builder, value=rows_value)
+    negative = builder.icmp_signed("<", index, ir.Constant(index.type, 0))
+    index = builder.select(negative, builder.add(index, view.size), index)
+    first = builder.gep(view.data, [builder.mul(index, ir.Constant(index.type, LANES))])
+    return builder.bitcast(first, ir.VectorType(_F64, LANES).as_pointer())
+
+
+@lower_builtin(operator.getitem, RowsType, types.Integer)
+def _lower_get(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
+    return builder.load(_row(context, builder, args[0], args[1]), align=8)
+
+
+@lower_builtin(operator.setitem, RowsType, types.Integer, LanesType)
+def _lower_set(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
+    builder.store(args[2], _row(context, builder, args[0], args[1]), align=8)
+    return context.get_dummy_value()
+
+
 @intrinsic
 def splat(typing_context: Any, value: Any) -> Any:
-    """The same number in every lane."""
-    return lanes(types.float64), lambda context, builder, sig, args: _splat(builder, args[0], _F64)
+    """The same number in every lane; lanes stay what they are."""
+    own = lanes if value == lanes else types.float64
+    return lanes(own), lambda context, builder, sig, args: _splat(builder, args[0], _F64)
+
+
+@intrinsic
+def everywhere(typing_context: Any, condition: Any) -> Any:
+    """The same yes or no in every lane; a mask stays what it is."""
+    own = mask if condition == mask else types.boolean
+    return mask(own), lambda context, builder, sig, args: _splat(builder, args[0], _I1)
 
 
 @intrinsic

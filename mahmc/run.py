@@ -223,7 +223,7 @@ class Run:
         """Every scalar quantity that can be had from what was recorded."""
         kept = self.spec.keep
         recorded = [e for q in self.target.quantities if q.name in kept for e in elements(q)]
-        derived = [n for n in self.target.derived if _needs(n, self.target) <= set(kept)]
+        derived = [n for n, function in self.target.derived.items() if self.target.needs(function) <= set(kept)]
         momentum = [f"momentum[{i}]" for i in range(self.target.dim)] if "momentum" in kept else []
         return (*recorded, *derived, *(n for n in ("energy", "slice") if n in kept), *momentum)
 
@@ -433,20 +433,6 @@ def _columns(spec: RunSpec, target: Target) -> Columns:
         rows[discrete] += range(first, first + size)
         quantities.append((name, discrete, slice(begin, begin + size) if vector else begin))
     return Columns(np.array(rows[False], np.int64), np.array(rows[True], np.int64), tuple(quantities))
-
-
-def _needs(derived: str, target: Target) -> set[str]:
-    """Which recorded quantities a derived one reads: those it asks for when given none."""
-    needed: set[str] = set()
-    sample: dict[str, np.ndarray] = {}
-    while True:
-        try:
-            target.derived[derived](sample)
-            return needed
-        except KeyError as missing:
-            name = missing.args[0]
-            needed.add(name)
-            sample[name] = np.ones((1, 1, next(q.size for q in target.quantities if q.name == name)))
 
 
 def free_memory() -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from mahmc.kernels import Plan, Timetable, mixed, persistent, trajectory
 from mahmc.parameters import Parameter
 from mahmc.schedules import Asymmetric, Schedule, alternate, arrivals
-from mahmc.targets import Target
+from mahmc.targets import FAMILIES, Target
 
 Settings = Mapping[str, Any]
 
@@ -119,9 +119,11 @@ class Sampler:
         return int(values["L"]) if self.advance is _persistent else 1
 
     def defaults(self, target: str) -> dict[str, float]:
-        """The paper's best values for this target, or the general defaults."""
+        """The paper's best values for this target, or those that the target brings, or the general defaults."""
         general = {name: PARAMETERS[name].default for name in self.parameters}
-        return general | dict(self.presets.get(target, {}))
+        brought = FAMILIES[target].presets if target in FAMILIES else {}
+        own = brought.get("mahmc" if self.wrong else self.name, {})
+        return general | dict(self.presets.get(target, {})) | {n: v for n, v in own.items() if n in self.parameters}
 
 
 def _trajectory(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Settings, *block: Any) -> int:

@@ -45,8 +45,6 @@ EXTRA_QUANTITIES = ("energy", "momentum", "slice")
 ALTERNATE, NONE = "alternate", "none"
 _CHOICES = ("target", "sampler", "update", "outer", "schedule", "start", "keep", "data")
 _OF_ALTERNATE = ("L", "n_u")  # parameters that another schedule takes the place of
-_TARGET_PARAMETERS = {p.name: p for family in FAMILIES.values() for p in family.parameters}
-ALL_PARAMETERS: dict[str, Parameter] = {**PARAMETERS, **RUN_PARAMETERS, **_TARGET_PARAMETERS}
 
 
 @dataclass(frozen=True)
@@ -208,7 +206,8 @@ class RunSpec:
     def from_query(cls, query: str | Mapping[str, str]) -> RunSpec:
         """From the query of a URL, as text or already split into a mapping."""
         texts = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True)) if isinstance(query, str) else dict(query)
-        return cls.from_dict({name: _from_text(name, text) for name, text in texts.items()})
+        known = described(texts.get("target", ""))
+        return cls.from_dict({name: _from_text(name, text, known) for name, text in texts.items()})
 
     def to_python(self) -> str:
         """The line of Python that makes this run."""
@@ -230,11 +229,17 @@ class RunSpec:
         return cls.from_dict({"target": target, "sampler": sampler, **chosen})
 
 
+def described(target: str) -> dict[str, Parameter]:
+    """Every parameter there is, by name; of those that several targets have, this target's."""
+    families = [*FAMILIES.values(), *([FAMILIES[target]] if target in FAMILIES else [])]
+    return {p.name: p for family in families for p in family.parameters} | PARAMETERS | RUN_PARAMETERS
+
+
 def _built_target(target: str | Target, chosen: Mapping[str, Any]) -> tuple[Target, dict[str, Any]]:
     """The target, and the choices that are not its own."""
     if isinstance(target, Target):
         return target, dict(chosen)
-    family = FAMILIES[choose(target, FAMILIES, "target")]
+    family = targets.family(target)
     own = {p.name for p in family.parameters}
     settings = {name: value for name, value in chosen.items() if name in own and value is not None}
     return family.build(**settings), {name: value for name, value in chosen.items() if name not in own}
@@ -250,15 +255,16 @@ def _refuse_unknown(
     chosen: Mapping[str, Any], target: Target, method: Sampler, names: Sequence[str], schedule: str
 ) -> None:
     known = [*names, *RUN_PARAMETERS, "update", "outer", "schedule", "start", "keep"]
+    described_somewhere = described(target.name)
     for name, value in chosen.items():
-        if name in known or (value is None and name in ALL_PARAMETERS):
+        if name in known or (value is None and name in described_somewhere):
             continue
         if name in method.parameters:
             raise InvalidInput(
                 f"{name} is no parameter here: schedule = {schedule:.60} says how many leapfrogs and updates there "
                 f"are. Leave {name} out, or take schedule = {ALTERNATE}."
             )
-        if name in ALL_PARAMETERS:
+        if name in described_somewhere:
             raise InvalidInput(
                 f"{name} is no parameter of {method.name} on {target.name}. "
                 f"{method.name} has {', '.join(method.parameters)}; {target.name} has {', '.join(target.settings)}."
@@ -346,10 +352,10 @@ def _as_text(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _from_text(name: str, text: str) -> Any:
+def _from_text(name: str, text: str, known: Mapping[str, Parameter]) -> Any:
     if name in _CHOICES:
         return text
-    if name in ALL_PARAMETERS:
-        return ALL_PARAMETERS[name].parse(text)
-    choose(name, [*_CHOICES, *ALL_PARAMETERS], "parameter")
+    if name in known:
+        return known[name].parse(text)
+    choose(name, [*_CHOICES, *known], "parameter")
     return text

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from mahmc import targets
+from mahmc import examples, targets
 from mahmc.targets import Target
 
 # Small, overlapping, with a step size that is often rejected: where a mistake shows at once.
@@ -17,6 +17,9 @@ HARD = {
         lambda: targets.gmm(weights=[0.3, 0.4, 0.3], means=[-1, 0, 1.5], sds=[0.4, 1, 0.5]),
         {"epsilon": 0.75, "L": 1, "n_u": 2},
     ),
+    "neals-funnel": (lambda: examples.NealsFunnel(dim=3, scale=1.0), {"epsilon": 0.9, "L": 2}),
+    "ising": (lambda: examples.Ising(n=4, coupling=0.5, field=0.2, sd=0.8), {"epsilon": 1.1, "L": 1, "n_u": 3}),
+    "spike-slab": (lambda: examples.SpikeSlab(d=3, n=8), {"epsilon": 0.45, "L": 2, "n_u": 3}),
 }
 EXTRA = {"n_u": 6, "alpha": 0.8, "delta": 0.02, "T": 2.0, "visits": 4}
 
@@ -38,7 +41,7 @@ def pairs(samplers: Iterable[str]) -> list[tuple[str, str]]:
     return [(target, sampler) for target in built for sampler in samplers if SAMPLERS[sampler].takes(built[target])]
 
 
-@pytest.fixture(params=["mdc", "blr", "gmm"])
+@pytest.fixture(params=["mdc", "blr", "gmm"])  # of the examples see test_examples.py
 def any_target(request: pytest.FixtureRequest) -> Target:
     """Each target in turn, as the paper has it."""
     return targets.build(request.param)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 ORDER = [
     {"version"},
     {"parameters", "compiled"},
-    {"lanes"},
+    {"lanes", "tabular"},
     {"streams"},
     {"targets"},
     {"kernels"},
@@ -25,6 +25,8 @@ ORDER = [
     {"run"},
     {"compare"},
     {"checks", "tables"},
+    {"own"},
+    {"examples"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

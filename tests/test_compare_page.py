@@ -11,6 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import session
 
+PAGES = [
+    ("mdc", 160_000), ("blr", 16_000), ("gmm", 48_000), ("neals-funnel", 96_000), ("ising", 96_000),
+    ("spike-slab", 96_000),
+]  # fmt: skip
 PAGE = str(Path(__file__).parent.parent / "pages" / "compare.py")
 
 
@@ -54,7 +58,7 @@ def words(app: AppTest) -> str:
     )
 
 
-@pytest.mark.parametrize(("target", "budget"), [("mdc", 160_000), ("blr", 16_000), ("gmm", 48_000)])
+@pytest.mark.parametrize(("target", "budget"), PAGES)
 def test_run_shows_everything(target: str, budget: int) -> None:
     app = opened(target=target, **{f"budget.{target}": budget, "replicates": 2})
     ended(press(app, "Run"))
@@ -67,6 +71,7 @@ def test_run_shows_everything(target: str, budget: int) -> None:
     assert "Traces over the same" in text
     assert ("Points classified right" in text) == (target == "blr")
     assert len(app.dataframe[0].value) == 5
+    assert target == "gmm" or "undefined" not in app.dataframe[0].value["worst quantity"].tolist()
     assert len(app.get("bidi_component")) >= 11
     assert {"CSV", "Markdown", "LaTeX"} <= {button.proto.label for button in app.get("download_button")}
 

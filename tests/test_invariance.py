@@ -10,13 +10,18 @@ from typing import Any
 
 import pytest
 
+from mahmc import targets
 from mahmc.checks import Cell, Finding, check, independence, invariance
 from mahmc.samplers import SAMPLERS
 from mahmc.targets import Target
 from tests.conftest import HARD, hard_case, pairs
 
-UPDATES = ("gibbs", "metropolis")
-CASES = [(t, s, u) for t, s in pairs(SAMPLERS) for u in UPDATES]
+UPDATES = {
+    "mdc": ("gibbs", "metropolis"),
+    "blr": ("gibbs", "metropolis"),
+    "gmm": ("gibbs", "metropolis"),
+}  # see GENERAL
+CASES = [(t, s, u) for t, s in pairs(SAMPLERS) for u in UPDATES.get(t) or targets.build(t).updates or ("none",)]
 # Algorithm 3 beyond the paper's schedule, and M-HMC, by name: a target and what is chosen. No update after the
 # trajectory, unless it is said: it would mend much of what goes wrong inside.
 STEPS = {"gmm": 0.75, "mdc": 0.45, "blr": 0.8}

@@ -146,6 +146,19 @@ MUTANTS = [
         "forward = uniform(state.rng) < share", "forward = splat(float(state.block_rng[3, 0]) * 2.0**-64) < share",
         ("independence",),
     ),
+    Mutant(
+        "a funnel whose x are one too few", "examples/funnel.py", "(self.dim - 1) * v / 2", "(self.dim - 2) * v / 2",
+        ("neals-funnel", "hmc", "none"),
+    ),
+    Mutant(
+        "a spin from half its pull", "examples/ising.py", "sigmoid(2 * pull)", "sigmoid(pull)",
+        ("ising", "mala-pn", "gibbs"),
+    ),
+    Mutant(
+        "a column flipped at four fifths of its cost", "examples/spike_slab.py",
+        "accepted = uniform(rng) < exp(-flipping)", "accepted = uniform(rng) < exp(-0.8 * flipping)",
+        ("spike-slab", "mahmc", "flip"),
+    ),
 ]  # fmt: skip
 
 

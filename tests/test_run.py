@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mahmc
-from mahmc import InvalidInput, Run, RunSpec, targets
+from mahmc import InvalidInput, Run, RunSpec, examples, targets
 from mahmc.diagnostics import arviz
 
 pytestmark = pytest.mark.quick
@@ -185,6 +185,15 @@ def test_non_finite_energies_are_rejections_and_counted() -> None:
     persistent = mahmc.sample(steep, "mala-pn", chains=8, draws=20, warmup=0, L=2)
     assert persistent.non_finite > 0
     assert np.isfinite(persistent.draws["beta"]).all()
+
+
+def test_a_trajectory_that_overflowed_does_not_stop_its_chain() -> None:
+    """In the funnel's neck steps are unstable, elsewhere they are not: after an infinite momentum comes a new one."""
+    target = examples.NealsFunnel(dim=3, scale=1.0)
+    run = mahmc.sample(target, "hmc", epsilon=0.9, L=12, chains=256, draws=400, warmup=0, seed=1)
+    assert run.non_finite > 256
+    late = run.draws["v"][:, 200:]
+    assert np.mean(np.ptp(late, axis=1) > 0) > 0.9  # a few sit deep in the neck, where hardly a step is stable
 
 
 def test_memory_is_worked_out_beforehand() -> None:

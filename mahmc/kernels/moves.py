@@ -15,14 +15,17 @@ TRAJECTORY, OUTER, NON_FINITE, LEAPFROGS, INNER = (int(row) for row in Counts)
 
 @inlined
 def refresh(rng, p, alpha):
-    """p ← α·p + √(1 − α²)·n, n ~ N(0, I).  (Algo. 2; α = 0 draws the momentum anew)"""
+    """p ← α·p + √(1 − α²)·n, n ~ N(0, I).  (Algo. 2; α = 0 draws the momentum anew)
+
+    Anew means without a look at the old one: after a trajectory that overflowed it is infinite, and 0·∞ is NaN.
+    """
     beta = (1.0 - alpha * alpha) ** 0.5
     rows = p.shape[0]
     for i in range(0, rows, 2):
         first, second = normal_pair(rng)
-        store(p, i, alpha * load(p, i) + beta * first)
+        store(p, i, alpha * load(p, i) + beta * first if alpha > 0.0 else first)
         if i + 1 < rows:
-            store(p, i + 1, alpha * load(p, i + 1) + beta * second)
+            store(p, i + 1, alpha * load(p, i + 1) + beta * second if alpha > 0.0 else second)
 
 
 @inlined

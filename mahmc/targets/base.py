@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,6 +89,15 @@ class Truth:
     moments: int = 4  # so many are finite, if not all: a mean has an error from two on, a variance from four on
 
 
+class Views(NamedTuple):
+    """What of a target is worth a look; what is left empty is chosen from its quantities."""
+
+    discrete: str = ""  # the scalar that its discrete part is looked at by
+    discrete_title: str = ""  # in words
+    pair: tuple[str, str] = ("", "")  # two scalars for a scatter
+    colour: str = ""  # a discrete scalar that the scatter is coloured by
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
     """A target, ready to be sampled. Built by `mdc`, `blr`, `gmm`; see the module's text for the compiled half."""
@@ -101,12 +111,16 @@ class Target:
     dim: int  # rows of q^H
     n_other: int  # rows of q^O, with whatever is kept beside it
     n_scratch: int
-    updates: tuple[str, ...]  # names, in the order of `which`
-    default_update: str
-    paper_quantity: str  # the quantity whose ESS the paper reports
+    updates: tuple[str, ...]  # names, in the order of `which`; none if there is no q^O
+    default_update: str  # "none" if there are none
+    paper_quantity: str  # the scalar that is looked at first; of the paper's targets the one whose ESS it reports
     start: Callable[[np.random.Generator], dict[str, Any]]  # one chain's start, by quantity
     pack: Callable[[Draws], tuple[np.ndarray, np.ndarray]]  # draws by quantity → (n, dim), (n, n_other)
     derived: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)
+    compared: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)  # see `comparisons`
+    budget: int = 160_000  # leapfrogs of a replicate, all chains together, when samplers are compared
+    full_budget: int = 16_000_000  # of all replicates, when they are compared at full size
+    views: Views = Views()
     exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
     known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
     small: Callable[[], Target] | None = None  # one of the same kind whose discrete states can be enumerated
@@ -126,6 +140,53 @@ class Target:
     def truths(self) -> Mapping[str, Truth]:
         """What is known, by scalar quantity; "w[3]" for an element."""
         return self.known()
+
+    @property
+    def comparisons(self) -> Mapping[str, Callable[[Draws], np.ndarray]]:
+        """What samplers are compared by, the first quantity first: functions of the draws to (chains, draws).
+
+        One may give (chains, draws, size): then the least ESS of its elements counts. Unless the target says
+        otherwise these are all it records, what it derives from that, and the energy.
+        """
+        if self.compared:
+            return self.compared
+        found: dict[str, Callable[[Draws], np.ndarray]] = {}
+        for q in self.quantities:
+            found[f"least {q.name}" if q.vector else q.name] = itemgetter(q.name)
+        found |= {**self.derived, "energy": itemgetter("energy")}
+        return {name: self.scalar(name) for name in (self.paper_quantity,)} | found
+
+    def scalar(self, name: str) -> Callable[[Draws], np.ndarray]:
+        """The scalar quantity `name` ("u", "w[3]", "ones", "energy") as a function of the draws."""
+        if name in self.derived:
+            return self.derived[name]
+        base, bracket, index = name.partition("[")
+        return (lambda draws: draws[base][..., int(index[:-1])]) if bracket else itemgetter(name)
+
+    def needs(self, function: Callable[[Draws], np.ndarray]) -> set[str]:
+        """Which recorded quantities a function of the draws reads: those it asks for when given none."""
+        sizes = {q.name: (q.size,) if q.vector else () for q in self.quantities} | {"energy": ()}
+        given: dict[str, np.ndarray] = {}
+        while True:
+            try:
+                function(given)
+                return set(given)
+            except KeyError as missing:
+                name = missing.args[0]
+                given[name] = np.ones((1, 1, *sizes[name]))
+
+    @property
+    def shown(self) -> Views:
+        """Its views, with a choice for each that it does not name."""
+        discrete = [name for q in self.quantities if q.discrete for name in elements(q)[:1]]
+        real = [name for q in self.quantities if not q.discrete for name in elements(q)[:2]]
+        view = self.views
+        return Views(
+            view.discrete or next(iter(discrete), ""),
+            view.discrete_title or view.discrete or next(iter(discrete), ""),
+            view.pair if all(view.pair) else (*real, "energy")[:2],
+            view.colour,
+        )
 
     def __getattr__(self, name: str) -> np.ndarray:
         """`target.X`: an array of `extras`."""
@@ -150,6 +211,12 @@ class TargetFamily(NamedTuple):
     about: str
     parameters: tuple[Parameter, ...]
     build: Callable[..., Target]
+    presets: Mapping[str, Mapping[str, float]] = {}  # good values by sampler, beside those in the samplers' own table
+    file: str = ""  # where a user's own target is written
+
+    def __call__(self, *settings: Any, **named: Any) -> Target:
+        """The target with these settings, in their order or by name."""
+        return self.build(**dict(zip((p.name for p in self.parameters), settings, strict=False)), **named)
 
 
 def elements(quantity: Quantity) -> tuple[str, ...]:
@@ -159,17 +226,17 @@ def elements(quantity: Quantity) -> tuple[str, ...]:
     return tuple(f"{quantity.name}[{i}]" for i in range(quantity.size))
 
 
-def mass_truth(mass: np.ndarray) -> Truth:
-    """The truth of a whole-valued quantity with P(k) = mass[k]."""
-    values = np.arange(mass.size)
+def mass_truth(mass: np.ndarray, first: int = 0) -> Truth:
+    """The truth of a whole-valued quantity with P(first + k) = mass[k]."""
+    values = first + np.arange(mass.size)
     mean = float(mass @ values)
     sd = float(np.sqrt(mass @ (values - mean) ** 2))
     steps = np.concatenate([[0.0], np.cumsum(mass)])
     return Truth(
         mean,
         sd,
-        lambda k: mass[np.asarray(k, int)],
-        (0.0, mass.size - 1.0),
+        lambda k: mass[np.asarray(k, int) - first],
+        (float(first), first + mass.size - 1.0),
         discrete=True,
-        cdf=lambda k: steps[np.clip(np.floor(k).astype(int) + 1, 0, mass.size)],
+        cdf=lambda k: steps[np.clip(np.floor(k).astype(int) + 1 - first, 0, mass.size)],
     )

@@ -23,7 +23,7 @@ from mahmc.compiled import implements
 from mahmc.lanes import LANES, absolute, exp, load, log, maximum, multiply, splat, sqrt, store, where
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.streams import lane_gamma, normal_pair, uniform
-from mahmc.targets.base import Draws, Quantity, Target, TargetFamily, Truth, potential, step_scale, update
+from mahmc.targets.base import Draws, Quantity, Target, TargetFamily, Truth, Views, potential, step_scale, update
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -168,16 +168,29 @@ def blr(
         paper_quantity="energy",
         start=start,
         pack=pack,
-        derived={
-            "log_tau": lambda draws: np.log(draws["tau"]),
-            "beta_norm": lambda draws: np.linalg.norm(draws["beta"], axis=-1),
+        derived={"log_tau": _log_tau, "beta_norm": _beta_norm},
+        compared={
+            "energy": lambda draws: draws["energy"],
+            "log_tau": _log_tau,
+            "beta_norm": _beta_norm,
+            "least β": lambda draws: draws["beta"],
         },
+        full_budget=16 * 90_000 * 10,  # sixteen times the paper's
+        views=Views(pair=("log_tau", "beta_norm")),
         exact=exact if prior_only else None,
         stable_epsilon=2.0 if prior_only else None,
         known=known,
         fingerprint=_fingerprint(X, y) if own_data else "",
         extras={"X": X, "y": y},
     )
+
+
+def _log_tau(draws: Draws) -> np.ndarray:
+    return np.log(draws["tau"])
+
+
+def _beta_norm(draws: Draws) -> np.ndarray:
+    return np.linalg.norm(draws["beta"], axis=-1)
 
 
 @cache

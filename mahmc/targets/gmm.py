@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from mahmc.targets.base import (
     Target,
     TargetFamily,
     Truth,
+    Views,
     mass_truth,
     potential,
     step_scale,
@@ -223,12 +225,24 @@ def gmm(
         paper_quantity="q",
         start=start,
         pack=pack,
+        compared={
+            "q": lambda draws: draws["q"],
+            "q²": lambda draws: draws["q"] ** 2,
+            **{f"component = {k}": partial(_is_component, k) for k in range(w.size)},
+        },
+        budget=480_000,
+        full_budget=16 * 100_000 * 15,
+        views=Views("component", "weights of the components", ("q", "energy"), colour="component"),
         exact=exact,
         small=(lambda: gmm(weights, means, sds)) if len(weights) <= SMALL else None,
         patience=4,
         stable_epsilon=2.0 * min(sds),
         known=lambda: _truths(shares, m, s),
     )
+
+
+def _is_component(k: int, draws: Draws) -> np.ndarray:
+    return (draws["component"] == k).astype(float)
 
 
 def _truths(w: np.ndarray, m: np.ndarray, s: np.ndarray) -> dict[str, Truth]:

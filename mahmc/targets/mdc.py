@@ -23,6 +23,7 @@ from mahmc.targets.base import (
     Target,
     TargetFamily,
     Truth,
+    Views,
     mass_truth,
     potential,
     step_scale,
@@ -156,13 +157,26 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         paper_quantity="u",
         start=start,
         pack=pack,
-        derived={"ones": lambda draws: draws["w"].sum(axis=-1)},
+        derived={"ones": _ones},
+        compared={
+            "u": lambda draws: draws["u"],
+            "u²": lambda draws: draws["u"] ** 2,
+            "−0.5 < u < 1.5": lambda draws: ((draws["u"] > -0.5) & (draws["u"] < 1.5)).astype(float),
+            "ones": _ones,
+        },
+        budget=4_800_000,
+        full_budget=16 * 900_000 * 10,  # the paper's
+        views=Views("ones", "number of ones among w", ("u", "v")),
         exact=exact,
         small=lambda: mdc(min(n_w, SMALL), sd),
         patience=4,
         stable_epsilon=_stable_epsilon(n_w, sd),
         known=lambda: _truths(n_w, sd),
     )
+
+
+def _ones(draws: Draws) -> np.ndarray:
+    return draws["w"].sum(axis=-1)
 
 
 def _stable_epsilon(n_w: int, sd: float) -> float:

@@ -1,0 +1,7 @@
+"""Targets written as a person would write his own: one file each. See docs/own-target.md."""
+
+from mahmc.examples.funnel import NealsFunnel
+from mahmc.examples.ising import Ising
+from mahmc.examples.spike_slab import SpikeSlab
+
+__all__ = ["Ising", "NealsFunnel", "SpikeSlab"]

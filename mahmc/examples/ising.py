@@ -1,0 +1,120 @@
+"""An Ising ring whose spins are seen through Gaussian noise: both parts known exactly, by going through all spins.
+
+    P(s) ∝ exp(coupling Σ s_i s_{i+1} + field Σ s_i),   s_i = ±1 on a ring,   x_i | s_i ~ N(mu s_i, sd²)
+
+    U = −coupling Σ s_i s_{i+1} − field Σ s_i + Σ (x_i − mu s_i)²/(2 sd²)
+
+q^H = x, q^O = s.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+import mahmc
+from mahmc.own import Truth, Views, discrete, exp, floor, mass_truth, real, setting, sigmoid, uniform, update, where
+
+
+@mahmc.target
+class Ising:
+    """Spins on a ring that like to agree, and a normal x around each: a discrete part with a will of its own."""
+
+    title = "Ising: coupled spins seen through noise"
+    presets = {
+        "mala": {"epsilon": 0.7, "L": 1},
+        "hmc": {"epsilon": 0.7, "L": 2},
+        "mala-p": {"epsilon": 0.7, "L": 1, "alpha": 0.8},
+        "mala-pn": {"epsilon": 0.7, "L": 1, "alpha": 0.8, "delta": 0.1},
+        "mahmc": {"epsilon": 0.7, "L": 1, "n_u": 4},
+    }
+    watch = "magnetisation"
+    budget = 960_000
+    views = Views("magnetisation", "magnetisation, the sum of all spins", ("x[0]", "x[1]"), colour="s[0]")
+
+    n: int = setting(8, 3, 12, "Spins", "How many spins there are on the ring.")
+    coupling: float = setting(0.4, -2.0, 2.0, "Coupling", "How strongly neighbours agree; negative: disagree.")
+    field: float = setting(0.1, -2.0, 2.0, "Field", "How strongly every spin is pulled up.")
+    mu: float = setting(1.0, 0.0, 10.0, "Mean of x", "x lies around mu where its spin is up, −mu where it is down.")
+    sd: float = setting(0.7, 0.01, 10.0, "Noise", "Standard deviation of x around its mean.")
+
+    def variables(self):
+        return real("x", self.n), discrete("s", self.n, values=(-1, 1))
+
+    def U(self, q, other):
+        total = 0.0
+        for i in range(self.n):
+            s = other[i]
+            total += (q[i] - self.mu * s) ** 2 / (2 * self.sd**2) - s * (self.coupling * other[i - 1] + self.field)
+        return total
+
+    def grad_U(self, q, other, grad):
+        for i in range(self.n):
+            grad[i] = (q[i] - self.mu * other[i]) / self.sd**2
+
+    @update
+    def gibbs(self, q, other, grad, rng):
+        """Spin after spin from its conditional: U(s_i = −1) − U(s_i = 1) = 2·pull."""
+        delta_U = 0.0
+        for i in range(self.n):
+            neighbours = other[i - 1] + other[i + 1 if i + 1 < self.n else 0]
+            pull = self.coupling * neighbours + self.field + self.mu * q[i] / self.sd**2
+            s = where(uniform(rng) < sigmoid(2 * pull), 1.0, -1.0)
+            delta_U += (other[i] - s) * pull
+            grad[i] += self.mu * (other[i] - s) / self.sd**2
+            other[i] = s
+        return delta_U
+
+    @update
+    def flip(self, q, other, grad, rng):
+        """One spin, chosen at random, turned over."""
+        chosen, flipping = floor(uniform(rng) * self.n), 0.0
+        for i in range(self.n):
+            neighbours = other[i - 1] + other[i + 1 if i + 1 < self.n else 0]
+            pull = self.coupling * neighbours + self.field + self.mu * q[i] / self.sd**2
+            flipping = where(chosen == i, 2 * other[i] * pull, flipping)
+        accepted = uniform(rng) < exp(-flipping)
+        for i in range(self.n):
+            turned = accepted & (chosen == i)
+            grad[i] += where(turned, 2 * self.mu * other[i] / self.sd**2, 0.0)
+            other[i] = where(turned, -other[i], other[i])
+        return where(accepted, flipping, 0.0), accepted
+
+    def derived(self):
+        return {"magnetisation": lambda draws: draws["s"].sum(axis=-1)}
+
+    def stable_epsilon(self):
+        return 2 * self.sd
+
+    def spins(self):
+        """All states of the spins and their probabilities. Given the spins every x is normal, whatever the others."""
+        states = np.array(list(itertools.product((-1, 1), repeat=self.n)))
+        agreement = (states * np.roll(states, 1, axis=1)).sum(axis=1)
+        weights = np.exp(self.coupling * agreement + self.field * states.sum(axis=1))
+        return states, weights / weights.sum()
+
+    def exact(self, rng, n):
+        states, mass = self.spins()
+        s = states[rng.choice(len(states), n, p=mass)]
+        return {"x": self.mu * s + self.sd * rng.standard_normal(s.shape), "s": s.astype(np.int8)}
+
+    def truth(self):
+        from scipy import stats
+
+        states, mass = self.spins()
+        up = float(mass @ (states[:, 0] == 1))  # of every spin the same, as the ring has no beginning
+        shares, means = np.array([1 - up, up]), np.array([-self.mu, self.mu])
+        reach = self.mu + 4 * self.sd
+        x = Truth(
+            float(shares @ means),
+            float(np.sqrt(self.sd**2 + 4 * up * (1 - up) * self.mu**2)),
+            lambda x: stats.norm.pdf(np.asarray(x, float)[..., None], means, self.sd) @ shares,
+            (-reach, reach),
+            cdf=lambda x: stats.norm.cdf(np.asarray(x, float)[..., None], means, self.sd) @ shares,
+        )
+        total = np.bincount(states.sum(axis=1) + self.n, weights=mass)
+        truths = {"magnetisation": mass_truth(total, first=-self.n)}
+        for i in range(self.n):
+            truths |= {f"x[{i}]": x, f"s[{i}]": mass_truth(np.array([1 - up, 0.0, up]), first=-1)}
+        return truths

@@ -1,0 +1,73 @@
+"""Targets from a person's own file."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+
+from mahmc.parameters import InvalidInput, choose
+from mahmc.targets import FAMILIES, TargetFamily
+
+_loaded: dict[Path, tuple[bytes, dict[str, TargetFamily]]] = {}
+
+
+def load_targets(path: str | Path) -> list[TargetFamily]:
+    """Run a Python file and return the targets that it defines: from then on they are among `targets.FAMILIES`.
+
+    The file may import others that lie beside it.
+    """
+    return list(_classes(path).values())
+
+
+def find(where: str) -> TargetFamily:
+    """The target that "file.py:Class" names."""
+    path, _, name = where.rpartition(":")
+    found = _classes(path)
+    return found[choose(name, found, f"target class of {path}")]
+
+
+def _classes(path: str | Path) -> dict[str, TargetFamily]:
+    """The targets of a file by the name of their class."""
+    file = Path(path).expanduser().resolve()
+    if not file.is_file():
+        raise InvalidInput(f"there is no file {file}: give the path of a Python file with targets.")
+    if file.suffix != ".py":
+        raise InvalidInput(f"{file} is no Python file: its name must end in .py.")
+    content = file.read_bytes()
+    before, found = _loaded.get(file, (b"", {}))
+    if before == content:  # as with `import`, a file is run once
+        FAMILIES.update({family.name: family for family in found.values()})
+        return found
+    _loaded[file] = content, _run(file)
+    return _loaded[file][1]
+
+
+def _run(file: Path) -> dict[str, TargetFamily]:
+    name = f"mahmc_own_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))
+    try:
+        spec.loader.exec_module(module)
+    except InvalidInput as refusal:
+        raise InvalidInput(f"{file.name}: {refusal}") from None
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+        place = f", line {lines[-1]}" if lines else ""
+        line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+        place = f", line {line}" if line else place
+        raise InvalidInput(f"{file.name}{place} cannot be loaded: {type(error).__name__}: {error}") from error
+    found = {
+        attribute: value for attribute, value in vars(module).items()
+        if isinstance(value, TargetFamily) and FAMILIES.get(value.name) is value and value.file == str(file)
+    }  # fmt: skip
+    if not found:
+        raise InvalidInput(f"{file.name} has no targets: decorate a class with @mahmc.target.")
+    return found

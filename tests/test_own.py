@@ -1,0 +1,621 @@
+"""A target of one's own: what it may look like, what is refused and with which words, and that it is never stale."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+import mahmc
+from dashboard import __main__ as serving
+from mahmc import InvalidInput, RunSpec, cli
+from mahmc.compiled import OPTIONS
+from mahmc.lanes import LANES, load, rows, store
+from mahmc.own import (
+    Truth,
+    absolute,
+    discrete,
+    exp,
+    floor,
+    grad_U,
+    log,
+    maximum,
+    minimum,
+    normal,
+    real,
+    setting,
+    sigmoid,
+    softplus,
+    sqrt,
+    uniform,
+    update,
+    where,
+)  # fmt: skip
+from mahmc.streams import seeded
+from mahmc.targets import FAMILIES
+
+ROOT = Path(__file__).parent.parent
+FUNNEL = """
+import mahmc
+from mahmc.own import exp, real
+
+@mahmc.target
+class Funnel:
+    \"\"\"Mine.\"\"\"
+
+    dim: int = 4
+    scale: float = 1.0
+
+    def variables(self):
+        return real("v"), real("x", self.dim - 1)
+
+    def U(self, q):
+        v, squares = q[0], 0.0
+        for i in range(1, self.dim):
+            squares += q[i] ** 2
+        return v**2 / (2 * self.scale**2) + exp(-v) * squares / 2 + (self.dim - 1) * v / 2
+
+    def grad_U(self, q, grad):
+        v, squares = q[0], 0.0
+        for i in range(1, self.dim):
+            squares += q[i] ** 2
+            grad[i] = exp(-v) * q[i]
+        grad[0] = v / self.scale**2 - exp(-v) * squares / 2 + (self.dim - 1) / 2
+"""
+
+
+@pytest.fixture(autouse=True)
+def families() -> Iterator[None]:
+    """What a test registers is forgotten after it."""
+    before = dict(FAMILIES)
+    yield
+    FAMILIES.clear()
+    FAMILIES.update(before)
+
+
+@pytest.fixture(scope="module")
+def funnel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("own") / "my_targets.py"
+    path.write_text(FUNNEL)
+    return path
+
+
+class Pair:
+    """A right one, to be made wrong: x is normal around a coin, which has a Gibbs update and a flip."""
+
+    p: float = 0.3
+    shift: float = 2.0
+
+    def variables(self) -> Any:
+        return real("x"), discrete("coin")
+
+    def U(self, q, other):
+        return (q[0] - self.shift * other[0]) ** 2 / 2 - other[0] * np.log(self.p / (1 - self.p))
+
+    def grad_U(self, q, other, grad):
+        grad[0] = q[0] - self.shift * other[0]
+
+    @update(full_conditional=True)
+    def gibbs(self, q, other, grad, rng):
+        cost = self.shift * (self.shift / 2 - q[0]) - np.log(self.p / (1 - self.p))
+        new = where(uniform(rng) < sigmoid(-cost), 1.0, 0.0)
+        delta_U = (new - other[0]) * cost
+        other[0] = new
+        grad[0] = q[0] - self.shift * new
+        return delta_U
+
+    @update
+    def flip(self, q, other, grad, rng):
+        cost = self.shift * (self.shift / 2 - q[0]) - np.log(self.p / (1 - self.p))
+        delta_U = (1 - 2 * other[0]) * cost
+        accepted = uniform(rng) < exp(-delta_U)
+        other[0] = where(accepted, 1 - other[0], other[0])
+        grad_U(self, q, other, grad)
+        return where(accepted, delta_U, 0.0), accepted
+
+
+def registered(**changes: Any) -> Callable[..., mahmc.Target]:
+    """`Pair` with some attributes changed, or left out if None, as a target."""
+    kept = {name: value for name, value in vars(Pair).items() if name not in ("__dict__", "__weakref__")}
+    annotations = dict(Pair.__annotations__) | changes.pop("annotations", {})
+    body = {name: value for name, value in (kept | changes).items() if value is not None}
+    body["__annotations__"] = {n: a for n, a in annotations.items() if changes.get(n, True) is not None}
+    return mahmc.target(type("Pair", (), body))
+
+
+# ------------------------------------------------------------------------------------------------- that it works
+
+
+def test_a_right_one_is_built_sampled_compared_and_round_trips() -> None:
+    pair = registered()
+    target = pair(p=0.4)
+    assert target.names == ("x", "coin")
+    assert target.updates == ("gibbs", "flip")
+    assert pair(0.4) is target  # built and checked once
+    for which in target.updates:
+        run = mahmc.sample(pair(), "mahmc", epsilon=0.8, L=2, n_u=3, draws=8000, update=which, seed=1)
+        assert abs(run.get("coin").mean() - 0.3) < 5 * float(run.mcse("coin"))
+        assert abs(run.get("x").mean() - 0.6) < 5 * float(run.mcse("x"))
+    spec = RunSpec.of("pair", "hmc", p=0.4, draws=10)
+    assert RunSpec.from_json(spec.to_json()) == RunSpec.from_query(spec.to_query()) == spec
+    assert RunSpec.from_python(spec.to_python()) == spec
+    found = mahmc.compare("pair", ["hmc", "mahmc"], gradients=16_000, replicates=2, chains=4)
+    assert found.quantities == ("x", "coin", "energy", "worst")
+    assert target.shown.pair == ("x", "energy")
+    assert target.shown.discrete == "coin"
+
+
+def test_without_other_variables_mahmc_is_hmc_bit_for_bit(funnel_file: Path) -> None:
+    """There is nothing to update between segments: n_u segments of L leapfrogs are one of n_u·L."""
+    mahmc.load_targets(funnel_file)
+    shared: dict[str, Any] = {"epsilon": 0.3, "chains": 8, "draws": 50, "seed": 2}
+    one = mahmc.sample("funnel", "mahmc", L=3, n_u=4, **shared)
+    two = mahmc.sample("funnel", "hmc", L=12, **shared)
+    assert np.array_equal(one.draws["x"], two.draws["x"])
+    assert one.spec.update == "none"
+    assert one.acceptances["inner"].rate is one.acceptances["outer"].rate is None
+    assert set(one.acceptance_history[1]) == {"trajectory"}
+    assert one.gradients == two.gradients
+    for sampler in ("mala", "mala-p", "mala-pn", "naive", "asymmetric"):
+        assert mahmc.sample("funnel", sampler, **shared).acceptance > 0
+    with pytest.raises(InvalidInput, match="update 'gibbs' is unknown"):
+        mahmc.sample("funnel", "hmc", update="gibbs")
+
+
+def test_the_command_line_knows_it(funnel_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = f"{funnel_file}:Funnel"
+    assert cli.main(["sample", name, "mahmc", "--dim", "3", "--scale", "2", "--draws", "50"]) == 0
+    assert "x[" in capsys.readouterr().out
+    assert cli.main(["sample", name, "hmc", "--dim", "2.5"]) == 2
+    assert "whole number" in capsys.readouterr().err
+    assert cli.main(["list"]) == 0
+    assert "funnel" in capsys.readouterr().out
+    assert cli.main(["table", "--targets", name, "--gradients", "64000", "--replicates", "2", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.count("funnel,") == 5
+
+
+def test_app_hands_the_files_on(
+    funnel_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr(cli.subprocess, "call", lambda command, cwd: started.append(command) or 0)
+    assert cli.main(["app", "--targets", str(funnel_file), "--port", "8765"]) == 0
+    assert started[0][1:] == ["-m", "dashboard", "--targets", str(funnel_file), "--server.port", "8765"]
+    assert cli.main(["app", "--targets", "nothing.py"]) == 2
+    assert "there is no file" in capsys.readouterr().err
+    monkeypatch.setattr(serving.cli, "main", lambda: 0)
+    assert serving.main(["--targets", str(funnel_file), "--server.port", "8765"]) == 0
+    assert sys.argv[1:] == ["run", str(ROOT / "app.py"), "--server.port", "8765"]
+    assert serving.main(["--targets", "nothing.py"]) == 2
+
+
+def test_settings_are_described_for_controls() -> None:
+    words = setting(3, 1, 9, "Size", "How large.", symbol="k")
+    parameters = {p.name: p for p in FAMILIES[registered(size=words, annotations={"size": int}).name].parameters}  # type: ignore[attr-defined]
+    assert (parameters["size"].kind, parameters["size"].low, parameters["size"].slider) == ("int", 1, (1.0, 9.0))
+    assert (parameters["p"].kind, parameters["p"].slider) == ("float", (0.03, 3.0))
+
+
+def test_tools_take_lanes_and_numbers() -> None:
+    @numba.njit(**OPTIONS)
+    def both(x, out, rng):
+        r, o = rows(x), rows(out)
+        o[0] = exp(r[0]) + exp(1.0)
+        o[1] = log(absolute(r[0])) + sqrt(absolute(r[0])) + log(2.0) + sqrt(2.0)
+        o[2] = softplus(r[0]) + softplus(1.0) + sigmoid(r[0]) + sigmoid(1.0)
+        o[3] = maximum(r[0], 0.0) + minimum(r[0], 0.0) + floor(2.5)
+        o[4] = r[-1] ** 3 + r[0] ** -2 + r[0] ** 0
+        total = 0
+        for i in range(len(r)):
+            total += r[i]
+        o[5] = total
+        o[6] = 7
+        o[7] = normal(rng)
+
+    x, out = np.random.default_rng(1).standard_normal((2, LANES)), np.empty((8, LANES))
+    rng = seeded(1, 0)
+    both(x, out, rng)
+    a = x[0]
+    assert np.allclose(out[0], np.exp(a) + np.e)
+    assert np.allclose(out[1], np.log(abs(a)) + np.sqrt(abs(a)) + np.log(2) + np.sqrt(2))
+    assert np.allclose(out[2], np.logaddexp(0, a) + np.logaddexp(0, 1) + 1 / (1 + np.exp(-a)) + 1 / (1 + np.exp(-1)))
+    assert np.allclose(out[3], a + 2)
+    assert np.allclose(out[4], x[1] ** 3 + a**-2.0 + 1)
+    assert np.allclose(out[5], x.sum(axis=0))
+    assert np.all(out[6] == 7)
+    draws = []
+    for _ in range(500):
+        both(x, out, rng)
+        draws.append(out[7].copy())
+    assert stats.kstest(np.ravel(draws), "norm").pvalue > 1e-6
+    assert exp(1.0) == pytest.approx(np.e)
+
+
+def test_rows_and_arrays_are_one_memory() -> None:
+    @numba.njit(**OPTIONS)
+    def through(a):
+        rows(a)[1] = load(a, 0) + 1
+        store(a, 2, rows(a)[1] + 1)
+
+    a = np.zeros((4, LANES))
+    through(a)
+    assert a[:, 0].tolist() == [0, 1, 2, 0]
+
+
+# ----------------------------------------------------------------------------------------- refused as it is written
+
+
+def no_other(self):
+    return real("x")
+
+
+def two_arguments(self, q):
+    return q[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"U": None}, "Pair: it needs a function U(self, q, other)."),
+        ({"grad_U": None, "grad_u": Pair.grad_U}, "grad_U(self, q, other, grad); there is 'grad_u'"),
+        ({"U": two_arguments}, "U(self, q) must have the arguments U(self, q, other)"),
+        ({"gibbs": None, "flip": None}, "(there is no update of qᴼ, so no other)"),
+        ({"variables": None}, "it needs a function variables(self)"),
+        ({"name": "No Good"}, "name = 'No Good' must be made of small letters"),
+        ({"name": "mdc"}, "there is a target 'mdc' already, which comes with mahmc"),
+        ({"__init__": lambda self: None}, "a target has no __init__"),
+        ({"epsilon": 0.1, "annotations": {"epsilon": float}}, "a setting cannot be called 'epsilon'"),
+        ({"n_u": 3, "annotations": {"n_u": int}}, "a setting cannot be called 'n_u'"),
+        ({"chains": 3, "annotations": {"chains": int}}, "a setting cannot be called 'chains'"),
+        ({"p": "half"}, "p = 'half': a setting is a number"),
+        ({"p": setting(0.5, 1.0, 2.0)}, "p = 0.5 is not allowed"),
+        ({"exact": lambda self, rng: {}}, "exact(self, rng) must have the arguments exact(self, rng, n)"),
+        ({"presets": {"hcm": {}}}, "Did you mean 'hmc'?"),
+        ({"presets": {"hmc": {"alpha": 0.5}}}, "parameter 'alpha' is unknown"),
+        ({"presets": {"hmc": {"epsilon": -1.0}}}, "epsilon = -1.0"),
+        ({"flip": None, "Flip": update(lambda self, q, other, grad, rng: 0.0)}, "an update cannot be called 'Flip'"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, str) else "",
+)
+@pytest.mark.quick
+def test_refused_when_it_is_declared(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        registered(**changes)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"variables": lambda self: (real("x"), discrete("x"))}, "variable 'x' is there twice"),
+        ({"variables": lambda self: (real("x"), discrete("energy"))}, "'energy' is recorded of every target"),
+        ({"variables": lambda self: (real("x"), discrete("a b"))}, "cannot be called 'a b'"),
+        ({"variables": lambda self: (real("x", 0), discrete("c"))}, "variable 'x' has size 0"),
+        ({"variables": lambda self: (real("x"), discrete("c", values=(0, 0)))}, "two or more whole numbers"),
+        ({"variables": lambda self: (real("x"), discrete("c", values=(0, 300)))}, "within ±127"),
+        ({"variables": lambda self: ("x", "coin")}, "make each by real(name, size)"),
+        ({"variables": lambda self: discrete("coin")}, "leapfrogs have nothing to move"),
+        ({"variables": no_other}, "there is an update, gibbs, but no variable of qᴼ"),
+        ({"variables": lambda self: (real("x"), real("tau", other=True))}, "write start(self, rng)"),
+        ({"variables": lambda self: (real("x", low=0.0), discrete("c"))}, "only a real of qᴼ has any"),
+        ({"annotations": {"Y": int}, "data": lambda self: {"Z": 1}}, "Y is missing; Z is not declared"),
+        ({"annotations": {"Y": int}, "data": lambda self: {"Y": "text"}}, "data 'Y' must be numbers"),
+        ({"annotations": {"Y": int}, "data": lambda self: {"Y": [1.0, np.nan]}}, "data 'Y' has values that are not"),
+        ({"start": lambda self, rng: {"x": 0.0}}, "Pair.start gives x; it must give x, coin"),
+        ({"start": lambda self, rng: {"x": [0.0, 1.0], "coin": 0}}, "gives x of shape (2,); it must be ()"),
+        ({"start": lambda self, rng: {"x": 0.0, "coin": 2}}, "gives coin = [2]; its values are (0, 1)"),
+        ({"exact": lambda self, rng, n: {"x": np.zeros(n), "coin": np.zeros((n, 1))}}, "gives coin of shape (3, 1)"),
+        ({"truth": lambda self: {"z": Truth(0, 1, np.exp, (0, 1))}}, "Pair.truth names 'z', which is none of x, coin"),
+        ({"watch": "z"}, "Pair.watch names 'z'"),
+        ({"derived": lambda self: {"x": lambda draws: draws["x"]}}, "which is the name of a variable"),
+        ({"derived": lambda self: {"y": lambda draws: draws["z"]}}, "['y'] cannot be worked out from the draws"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, str) else "",
+)  # fmt: skip
+@pytest.mark.quick
+def test_refused_when_it_is_built(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        registered(**changes)()
+    assert words in str(refusal.value)
+    assert len(str(refusal.value)) < 300
+
+
+# ------------------------------------------------------------------------------------- refused for what it computes
+
+
+def half_the_gradient(self, q, other, grad):
+    grad[0] = 0.5 * (q[0] - self.shift * other[0])
+
+
+def gradient_added_to(self, q, other, grad):
+    grad[0] += q[0] - self.shift * other[0]
+
+
+def gradient_of_two_rows(self, q, other, grad):
+    grad[0] = q[0] - self.shift * other[0]
+    grad[1] = 0.0
+
+
+def root(self, q, other):
+    return sqrt(q[0])
+
+
+def text(self, q, other):
+    return q[0] + "1"
+
+
+def moves_q(self, q, other):
+    q[0] = q[0] + 1
+    return q[0] ** 2 / 2
+
+
+def wrong_delta(self, q, other, grad, rng):
+    new = where(uniform(rng) < self.p, 1.0, 0.0)
+    delta_U = (new - other[0]) * (self.shift * (self.shift / 2 - q[0]))  # without the coin's own weight
+    other[0] = new
+    grad[0] = q[0] - self.shift * new
+    return delta_U
+
+
+def stale_gradient(self, q, other, grad, rng):
+    cost = self.shift * (self.shift / 2 - q[0]) - np.log(self.p / (1 - self.p))
+    new = where(uniform(rng) < sigmoid(-cost), 1.0, 0.0)
+    delta_U = (new - other[0]) * cost
+    other[0] = new
+    return delta_U
+
+
+def refused_but_changed(self, q, other, grad, rng):
+    cost = self.shift * (self.shift / 2 - q[0]) - np.log(self.p / (1 - self.p))
+    delta_U = (1 - 2 * other[0]) * cost
+    other[0] = 1 - other[0]
+    grad[0] = q[0] - self.shift * other[0]
+    return delta_U, uniform(rng) < 0.5
+
+
+def stray_value(self, q, other, grad, rng):
+    delta_U = (q[0] - 2 * self.shift) ** 2 / 2 - 2 * np.log(self.p / (1 - self.p))
+    delta_U -= (q[0] - self.shift * other[0]) ** 2 / 2 - other[0] * np.log(self.p / (1 - self.p))
+    other[0] = 2.0
+    grad[0] = q[0] - self.shift * 2
+    return delta_U
+
+
+def wrong_law(self, q, other, grad, rng):
+    cost = self.shift * (self.shift / 2 - q[0]) - np.log(self.p / (1 - self.p))
+    new = where(uniform(rng) < sigmoid(-0.8 * cost), 1.0, 0.0)
+    delta_U = (new - other[0]) * cost
+    other[0] = new
+    grad[0] = q[0] - self.shift * new
+    return delta_U
+
+
+def wrong_test(self, q, other, grad, rng):
+    cost = self.shift * (self.shift / 2 - q[0]) - np.log(self.p / (1 - self.p))
+    delta_U = (1 - 2 * other[0]) * cost
+    accepted = uniform(rng) < exp(-0.8 * delta_U)
+    other[0] = where(accepted, 1 - other[0], other[0])
+    grad[0] = q[0] - self.shift * other[0]
+    return where(accepted, delta_U, 0.0), accepted
+
+
+def copied(function: Any) -> Any:
+    return types.FunctionType(function.__code__, function.__globals__, function.__name__)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"grad_U": half_the_gradient}, ["Pair.grad_U is not the gradient of U: at x = ", "coin = ", "grad[0] = "]),
+        ({"grad_U": gradient_added_to}, ["Pair.grad_U leaves grad[0] = nan", "is every row of grad set?"]),
+        ({"grad_U": gradient_of_two_rows}, ["Pair.grad_U writes beyond the 1 rows of grad"]),
+        ({"U": root}, ["Pair.U is nan at x = -", "where a chain starts"]),
+        ({"U": text}, ["Pair.U cannot be compiled", "test_own.py, line"]),
+        ({"U": moves_q}, ["Pair.U changes q"]),
+        ({"gibbs": update(wrong_delta)}, ["Pair.gibbs reports ΔU = ", "where U(after) − U(before) = ", "x = "]),
+        ({"gibbs": update(stale_gradient)}, ["Pair.gibbs leaves grad[0] = ", "at the new qᴼ"]),
+        ({"gibbs": update(refused_but_changed)}, ["Pair.gibbs did not accept, but changed qᴼ"]),
+        ({"gibbs": update(stray_value)}, ["Pair.gibbs sets coin to 2; its values are (0, 1)"]),
+        ({"gibbs": update(wrong_law)}, ["Pair.gibbs does not leave exp(−U) alone", "times of 4096"]),
+        ({"flip": update(wrong_test)}, ["Pair.flip does not leave exp(−U) alone", "times of 4096"]),
+        ({"flip": update(full_conditional=True)(copied(Pair.flip))}, ["Pair.flip does not leave exp(−U) alone"]),
+    ],
+    ids=lambda value: value[0][:40] if isinstance(value, list) else "",
+)
+def test_refused_for_what_it_computes(changes: dict[str, Any], words: list[str]) -> None:
+    """The error names the function, the point and both values. Each of these is a mutant of a target that passes."""
+    with pytest.raises(InvalidInput) as refusal:
+        registered(**changes)()
+    for word in words:
+        assert word in str(refusal.value)
+
+
+class Rates:
+    """q^O that cannot be counted: a real rate with its full conditional, and forty coins that hang on it."""
+
+    def variables(self) -> Any:
+        return real("x", 3), real("tau", other=True, low=0.0), discrete("w", 40)
+
+    def start(self, rng: np.random.Generator) -> dict[str, Any]:
+        return {"x": rng.standard_normal(3), "tau": rng.exponential(), "w": rng.integers(0, 2, 40)}
+
+    def U(self, q, other):
+        """tau ~ Exponential(1 + |x|²/2), w_i ~ Bernoulli(sigmoid(x_0)), x ~ N(0, I)."""
+        square, ones = q[0] ** 2 + q[1] ** 2 + q[2] ** 2, 0.0
+        for i in range(40):
+            ones += other[1 + i]
+        rate = 1 + square / 2
+        return square / 2 + rate * other[0] - log(rate) - ones * q[0] + 40 * softplus(q[0])
+
+    def grad_U(self, q, other, grad):
+        rate, ones = 1 + (q[0] ** 2 + q[1] ** 2 + q[2] ** 2) / 2, 0.0
+        for i in range(40):
+            ones += other[1 + i]
+        for j in range(3):
+            grad[j] = q[j] * (1 + other[0] - 1 / rate)
+        grad[0] += 40 * sigmoid(q[0]) - ones
+
+    @update(full_conditional=True)
+    def gibbs(self, q, other, grad, rng):
+        rate = 1 + (q[0] ** 2 + q[1] ** 2 + q[2] ** 2) / 2
+        new = -log(1 - uniform(rng)) / rate
+        delta_U = rate * (new - other[0])
+        other[0] = new
+        for i in range(40):
+            w = where(uniform(rng) < sigmoid(q[0]), 1.0, 0.0)
+            delta_U -= (w - other[1 + i]) * q[0]
+            other[1 + i] = w
+        grad_U(self, q, other, grad)
+        return delta_U
+
+    @staticmethod
+    def wrong_rate(self, q, other, grad, rng):
+        rate = 1 + (q[0] ** 2 + q[1] ** 2 + q[2] ** 2) / 2
+        new = -log(1 - uniform(rng)) / (0.6 * rate)
+        delta_U = rate * (new - other[0])
+        other[0] = new
+        for i in range(40):
+            w = where(uniform(rng) < sigmoid(q[0]), 1.0, 0.0)
+            delta_U -= (w - other[1 + i]) * q[0]
+            other[1 + i] = w
+        grad_U(self, q, other, grad)
+        return delta_U
+
+    @staticmethod
+    def wrong_coins(self, q, other, grad, rng):
+        rate = 1 + (q[0] ** 2 + q[1] ** 2 + q[2] ** 2) / 2
+        new = -log(1 - uniform(rng)) / rate
+        delta_U = rate * (new - other[0])
+        other[0] = new
+        for i in range(40):
+            w = where(uniform(rng) < sigmoid(0.7 * q[0]), 1.0, 0.0)
+            delta_U -= (w - other[1 + i]) * q[0]
+            other[1 + i] = w
+        grad_U(self, q, other, grad)
+        return delta_U
+
+
+def test_full_conditionals_of_reals_and_of_many_states_are_checked() -> None:
+    """By where each site comes to lie in its conditional; the right one passes, two wrong ones are caught."""
+    body = {name: value for name, value in vars(Rates).items() if name not in ("__dict__", "__weakref__")}
+    wrong = {kind: body.pop(f"wrong_{kind}").__func__ for kind in ("rate", "coins")}
+    mahmc.target(type("Rates", (), dict(body)))()
+    for kind, site in (("rate", "other[0]"), ("coins", "other[")):
+        with pytest.raises(InvalidInput, match="does not leave exp") as refusal:
+            mahmc.target(type("Rates", (), body | {"gibbs": update(full_conditional=True)(wrong[kind])}))()
+        assert site in str(refusal.value)
+
+
+# -------------------------------------------------------------------------------------------------- files, and caches
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("nowhere.py", None, "there is no file"),
+        ("notes.txt", "hello", "is no Python file"),
+        ("broken.py", "def f(:\n", "broken.py, line 1 cannot be loaded: SyntaxError"),
+        ("fails.py", "import mahmc\n\n1 / 0\n", "fails.py, line 3 cannot be loaded: ZeroDivisionError"),
+        ("missing.py", "import no_such_module_here\n", "ModuleNotFoundError"),
+        ("empty.py", "x = 1\n", "empty.py has no targets: decorate a class with @mahmc.target"),
+        ("bad.py", "import mahmc\n@mahmc.target\nclass A: ...\n", "bad.py: A: it needs a function U(self, q)"),
+    ],
+)
+@pytest.mark.quick
+def test_files_that_cannot_be_used(name: str, content: str | None, words: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InvalidInput) as refusal:
+        mahmc.load_targets(path)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.quick
+def test_a_class_that_is_not_there_and_a_name_that_is_taken(funnel_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"Did you mean 'Funnel'\?"):
+        mahmc.own.find(f"{funnel_file}:Funel")
+    mahmc.load_targets(funnel_file)
+    mahmc.load_targets(funnel_file)  # again: the same file may define it anew
+    other = tmp_path / "other.py"
+    other.write_text(FUNNEL)
+    with pytest.raises(InvalidInput, match=r"there is a target 'funnel' already, in .*my_targets\.py"):
+        mahmc.load_targets(other)
+
+
+@pytest.mark.quick
+def test_where_the_file_is_not_known_the_message_says_what_to_do() -> None:
+    for read in (
+        lambda: RunSpec.from_json('{"target": "funnel", "sampler": "hmc", "dim": 3}'),
+        lambda: RunSpec.from_query("target=funnel&sampler=hmc&dim=3"),
+        lambda: mahmc.sample("funnel", "hmc"),
+    ):
+        with pytest.raises(InvalidInput, match=r"'funnel' is unknown.*mahmc\.load_targets"):
+            read()
+
+
+PROGRAM = """
+import sys
+import mahmc
+for path in sys.argv[1:]:
+    family, = mahmc.load_targets(path)
+    print(round(float(mahmc.sample(family(), "hmc", epsilon=0.5, draws=500).get("x").mean())))
+print(round(float(mahmc.sample("gmm", "hmc", weights=[1.0], means=[0.0], sds=[1.0], draws=500).get("q").mean())))
+"""
+NORMAL = """
+import mahmc
+from mahmc.own import real
+from centre import CENTRE
+
+@mahmc.target
+class Normal:
+    name = "{name}"
+    sd: float = 1.0
+
+    def variables(self):
+        return real("x")
+
+    def U(self, q):
+        return (q[0] - CENTRE - {shift}) ** 2 / (2 * self.sd**2)
+
+    def grad_U(self, q, grad):
+        grad[0] = (q[0] - CENTRE - {shift}) / self.sd**2
+"""
+
+
+def test_an_edited_file_is_never_served_old_machine_code(tmp_path: Path) -> None:
+    """Neither after an edit of the file, nor of what it imports, nor for another class of the same name and fields."""
+    cache = tmp_path / "cache"
+
+    def means(*files: Path) -> list[int]:
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "MAHMC_CACHE_DIR": str(cache)}
+        command = [sys.executable, "-c", PROGRAM, *map(str, files)]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return [int(word) for word in done.stdout.split()]
+
+    one, two, centre = tmp_path / "one.py", tmp_path / "two.py", tmp_path / "centre.py"
+    centre.write_text("CENTRE = 0.0\n")
+    one.write_text(NORMAL.format(name="one", shift=0.0))
+    two.write_text(NORMAL.format(name="two", shift=40.0))
+    assert means(one, two) == [0, 40, 0]
+    one.write_text(NORMAL.format(name="one", shift=20.0))
+    centre.write_text("CENTRE = 100.0\n")
+    assert means(one) == [120, 0]
+    kept = [path for path in cache.rglob("*") if path.is_file()]
+    assert kept, "the engine's own kernels are kept"
+    assert not any(b"Normal" in path.read_bytes() for path in kept), "a user's kernel was kept"
+
+
+def test_the_guide_is_thirty_lines() -> None:
+    """What the README promises of the funnel."""
+    assert len(textwrap.dedent(FUNNEL).strip().splitlines()) <= 30
