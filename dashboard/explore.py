@@ -309,9 +309,7 @@ def after(tab: Session) -> None:
     makers: dict[str, Callable[[], Chart]] = {
         "Autocorrelation": lambda: figures.autocorrelation(run.get(name), name, sampler),
         "Ranks": lambda: figures.ranks(run.get(name), name, sampler),
-        "Joint scatter": lambda: figures.scatter(
-            run.get(one), run.get(two), (one, two), sampler, colour, view.colour
-        ),
+        "Joint scatter": lambda: figures.scatter(run.get(one), run.get(two), (one, two), sampler, colour, view.colour),
         "Energy": lambda: figures.energy(run.get("energy"), sampler),
     }
     *tabs, table = st.tabs([*makers, "All quantities"])

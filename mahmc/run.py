@@ -232,9 +232,8 @@ class Run:
         iterations = np.repeat([max(0, done - self._warmup_iterations) for done, _ in tally], LANES)
         iterations = iterations[: self.spec.chains]
         counts = np.concatenate([counts[1] for _, counts in tally], axis=1)[:, : self.spec.chains]
-        return {
-            kind: Acceptance(counts[row], iterations * made) for kind, (row, made) in self._tests_per_iteration().items()
-        }
+        tests = self._tests_per_iteration()
+        return {kind: Acceptance(counts[row], iterations * made) for kind, (row, made) in tests.items()}
 
     @property
     def acceptance_history(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:

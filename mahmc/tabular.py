@@ -52,9 +52,9 @@ class Table:
         column = self.column(name)
         for row, cell in enumerate(column, start=1):
             if cell.lower() in _MISSING:
-                return f"column {_shown(name)} has no value in row {row}: fill it in, or leave out the row or the column"
+                return f"column {_shown(name)} has no value in row {row}: fill it in, or leave out that row or column"
             if not _NUMBER.fullmatch(cell):
-                return f"column {_shown(name)} holds text, {_shown(cell)} in row {row}: make numbers of it, or leave it out"
+                return f"column {_shown(name)} holds text, {_shown(cell)} in row {row}: encode it, or leave it out"
             if not np.isfinite(float(cell)):
                 return f"column {_shown(name)} has {_shown(cell)} in row {row}, which is too large for a number"
         if len({float(cell) for cell in column}) == 1:
@@ -85,8 +85,8 @@ def read(data: bytes) -> Table:
             raise InvalidInput(f"there are more than {MOST_ROWS} rows: take a sample of them.")
         if len(row) != len(names):
             raise InvalidInput(
-                f"row {number} has {len(row)} cells and the header {len(names)}: every row must have as many, separated "
-                "by commas; put a cell that holds a comma into quotes."
+                f"row {number} has {len(row)} cells and the header {len(names)}: every row must have as many, separated"
+                " by commas; put a cell that holds a comma into quotes."
             )
         cells.append(tuple(cell.strip() for cell in row))
     if len(cells) < FEWEST_ROWS:
@@ -118,7 +118,7 @@ def _labels(table: Table, name: str) -> np.ndarray:
     values = {cell: float(cell) if _NUMBER.fullmatch(cell) else None for cell in cells}
     if not set(values.values()) <= {0.0, 1.0}:
         shown = ", ".join(_shown(cell) for cell in itertools.islice(values, 5)) + (", …" if len(values) > 5 else "")
-        raise InvalidInput(f"column {_shown(name)} is not of zeros and ones: it holds {shown}. Choose or make one that is.")
+        raise InvalidInput(f"column {_shown(name)} is not of zeros and ones: it holds {shown}. Choose one that is.")
     if len(set(values.values())) == 1:
         raise InvalidInput(f"column {_shown(name)} is {_shown(cells[0])} in every row: both 0 and 1 must occur.")
     return np.array([values[cell] for cell in cells], float)
@@ -144,7 +144,9 @@ def _header(row: Sequence[str]) -> tuple[str, ...]:
                      if mark in names[0]), "")  # fmt: skip
         raise InvalidInput(f"there is only one column: cells must be separated by commas.{hint}")
     if len(names) > MOST_FEATURES + 1:
-        raise InvalidInput(f"there are {len(names)} columns; at most {MOST_FEATURES} beside the one to explain are possible.")
+        raise InvalidInput(
+            f"there are {len(names)} columns; at most {MOST_FEATURES} and the one to explain can be used."
+        )
     if all(_NUMBER.fullmatch(name) or name.lower() in _MISSING for name in names):
         raise InvalidInput("the first row holds numbers: there must be a header with the names of the columns.")
     for place, name in enumerate(names, start=1):

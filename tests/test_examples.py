@@ -20,8 +20,8 @@ from mahmc.targets import FAMILIES, Target
 
 NAMES = ("neals-funnel", "ising", "spike-slab")
 OTHERS = [
-    examples.NealsFunnel(dim=2, scale=0.5), examples.NealsFunnel(), examples.Ising(), examples.Ising(n=3, coupling=-0.7),
-    examples.SpikeSlab(), examples.SpikeSlab(d=2, n=5, slab=3.0, data_seed=4),
+    examples.NealsFunnel(dim=2, scale=0.5), examples.NealsFunnel(), examples.Ising(),
+    examples.Ising(n=3, coupling=-0.7), examples.SpikeSlab(), examples.SpikeSlab(d=2, n=5, slab=3.0, data_seed=4),
 ]  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_beyond_the_stable_step_everything_is_rejected(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.quick
 def test_all_samplers_bring_good_values_and_agree_with_the_truth(name: str) -> None:
-    """At the values the target brings. Each mean within five errors, from exact draws: false alarms 6e-7 a comparison."""
+    """At the values the target brings. Each mean within five errors, from exact draws: false alarms 6e-7 each."""
     target = FAMILIES[name]()
     for sampler in mahmc.SAMPLERS.values():
         assert sampler.defaults(name) == dict(FAMILIES[name].presets[sampler.name])
@@ -175,7 +175,9 @@ def successive(
 def geweke(sampler: str, update: str, replicates: int, mutant: dict[str, Any] | None = None) -> Comparison:
     """The smallest p-value, times their number, of parameters and data after the rounds against fresh forward draws."""
     target = examples.SpikeSlab(d=2, n=8)
-    spec = RunSpec.of(target, sampler, chains=1, draws=1, warmup=4, epsilon=0.4, L=2, update=update, keep=("beta", "include"))
+    spec = RunSpec.of(
+        target, sampler, chains=1, draws=1, warmup=4, epsilon=0.4, L=2, update=update, keep=("beta", "include")
+    )
     rng = np.random.default_rng(5)
     samples = [forward(target, rng, 4 * replicates), successive(target, rng, replicates, 3, spec, mutant or {})]
     flat = [{f"{name}[{j}]": x[:, j] for name, x in sample.items() for j in range(2)} for sample in samples]

@@ -22,8 +22,24 @@ from mahmc import InvalidInput, RunSpec, cli
 from mahmc.compiled import OPTIONS
 from mahmc.lanes import LANES, load, rows, store
 from mahmc.own import (
-    Truth, absolute, discrete, exp, floor, grad_U, log, maximum, minimum, normal, real, setting, sigmoid, softplus,
-    sqrt, uniform, update, where,
+    Truth,
+    absolute,
+    discrete,
+    exp,
+    floor,
+    grad_U,
+    log,
+    maximum,
+    minimum,
+    normal,
+    real,
+    setting,
+    sigmoid,
+    softplus,
+    sqrt,
+    uniform,
+    update,
+    where,
 )  # fmt: skip
 from mahmc.streams import seeded
 from mahmc.targets import FAMILIES
@@ -292,9 +308,9 @@ def test_refused_when_it_is_declared(changes: dict[str, Any], words: str) -> Non
         ({"variables": no_other}, "there is an update, gibbs, but no variable of qᴼ"),
         ({"variables": lambda self: (real("x"), real("tau", other=True))}, "write start(self, rng)"),
         ({"variables": lambda self: (real("x", low=0.0), discrete("c"))}, "only a real of qᴼ has any"),
-        ({"X": None, "annotations": {"X": np.ndarray, "Y": np.ndarray}, "data": lambda self: {"Z": 1}}, "Y is missing; Z"),
+        ({"annotations": {"Y": int}, "data": lambda self: {"Z": 1}}, "Y is missing; Z is not declared"),
         ({"annotations": {"Y": int}, "data": lambda self: {"Y": "text"}}, "data 'Y' must be numbers"),
-        ({"annotations": {"Y": int}, "data": lambda self: {"Y": [1.0, np.nan]}}, "data 'Y' has values that are not fin"),
+        ({"annotations": {"Y": int}, "data": lambda self: {"Y": [1.0, np.nan]}}, "data 'Y' has values that are not"),
         ({"start": lambda self, rng: {"x": 0.0}}, "Pair.start gives x; it must give x, coin"),
         ({"start": lambda self, rng: {"x": [0.0, 1.0], "coin": 0}}, "gives x of shape (2,); it must be ()"),
         ({"start": lambda self, rng: {"x": 0.0, "coin": 2}}, "gives coin = [2]; its values are (0, 1)"),
@@ -533,7 +549,7 @@ def test_a_class_that_is_not_there_and_a_name_that_is_taken(funnel_file: Path, t
     mahmc.load_targets(funnel_file)  # again: the same file may define it anew
     other = tmp_path / "other.py"
     other.write_text(FUNNEL)
-    with pytest.raises(InvalidInput, match="there is a target 'funnel' already, in .*my_targets.py"):
+    with pytest.raises(InvalidInput, match=r"there is a target 'funnel' already, in .*my_targets\.py"):
         mahmc.load_targets(other)
 
 

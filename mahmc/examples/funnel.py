@@ -3,6 +3,8 @@
     v ~ N(0, scale²),   x_i | v ~ N(0, e^v),   i = 1 … dim − 1
 
     U = v²/(2 scale²) + e^−v Σ x_i²/2 + (dim − 1) v/2
+
+Known exactly: v, which is normal, and each x, a mixture of normals; not how far a sampler gets into the neck.
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ class NealsFunnel:
 
     title = "Funnel: Neal's funnel, no discrete part"
     presets = {
-        "mala": {"epsilon": 0.1, "L": 20},
-        "hmc": {"epsilon": 0.1, "L": 40},
-        "mala-p": {"epsilon": 0.1, "L": 10, "alpha": 0.98},
-        "mala-pn": {"epsilon": 0.1, "L": 10, "alpha": 0.98, "delta": 0.02},
-        "mahmc": {"epsilon": 0.1, "L": 10, "n_u": 4},
+        "mala": {"epsilon": 0.3, "L": 10},
+        "hmc": {"epsilon": 0.2, "L": 40},
+        "mala-p": {"epsilon": 0.1, "L": 10, "alpha": 0.9},
+        "mala-pn": {"epsilon": 0.3, "L": 10, "alpha": 0.95, "delta": 0.02},
+        "mahmc": {"epsilon": 0.2, "L": 10, "n_u": 4},
     }
     budget = 1_600_000
     views = Views(pair=("x[0]", "v"))
@@ -52,7 +54,7 @@ class NealsFunnel:
         return {"v": v, "x": np.exp(v / 2)[:, None] * rng.standard_normal((n, self.dim - 1))}
 
     def truth(self):
-        """v is normal. Each x is a mixture of normals over v, integrated by a fine trapezoid rule; its sd is e^(s²/4)."""
+        """v is normal; each x a mixture of normals over v, by a fine trapezoid rule, with sd e^(scale²/4)."""
         from scipy import stats
 
         s = self.scale

@@ -3,6 +3,8 @@
     P(s) ∝ exp(coupling Σ s_i s_{i+1} + field Σ s_i),   s_i = ±1 on a ring,   x_i | s_i ~ N(mu s_i, sd²)
 
     U = −coupling Σ s_i s_{i+1} − field Σ s_i + Σ (x_i − mu s_i)²/(2 sd²)
+
+q^H = x, q^O = s.
 """
 
 from __future__ import annotations

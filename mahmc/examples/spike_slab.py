@@ -19,7 +19,21 @@ from functools import cached_property
 import numpy as np
 
 import mahmc
-from mahmc.own import Truth, Views, discrete, exp, floor, grad_U, mass_truth, real, setting, sigmoid, uniform, update, where
+from mahmc.own import (
+    Truth,
+    Views,
+    discrete,
+    exp,
+    floor,
+    grad_U,
+    mass_truth,
+    real,
+    setting,
+    sigmoid,
+    uniform,
+    update,
+    where,
+)
 
 
 @mahmc.target
@@ -120,7 +134,8 @@ class SpikeSlab:
         covariances = np.linalg.inv(A)
         means = np.einsum("sij,sj->si", covariances, states * self.b)
         log_odds = np.log(self.inclusion / (1 - self.inclusion))
-        log_mass = (means * states * self.b).sum(axis=1) / 2 - np.linalg.slogdet(A)[1] / 2 + log_odds * states.sum(axis=1)
+        fit = (means * states * self.b).sum(axis=1) - np.linalg.slogdet(A)[1]
+        log_mass = fit / 2 + log_odds * states.sum(axis=1)
         mass = np.exp(log_mass - log_mass.max())
         return states, mass / mass.sum(), means, covariances
 

@@ -14,7 +14,19 @@ command line and every page of the dashboard in this process.
 from mahmc.own.declare import setting, target, update
 from mahmc.own.load import find, load_targets
 from mahmc.own.tools import (
-    absolute, exp, floor, grad_U, log, maximum, minimum, normal, sigmoid, softplus, sqrt, uniform, where,
+    absolute,
+    exp,
+    floor,
+    grad_U,
+    log,
+    maximum,
+    minimum,
+    normal,
+    sigmoid,
+    softplus,
+    sqrt,
+    uniform,
+    where,
 )  # fmt: skip
 from mahmc.own.variables import discrete, real
 from mahmc.targets.base import Truth, Views, mass_truth

@@ -5,10 +5,11 @@
 - Each update reports ΔU = U after − U before, leaves q alone and `grad` right, keeps discrete values among those
   declared, and changes nothing in chains that did not accept.
 - Each update leaves exp(−U(q, ·)) alone, as far as that can be seen: where q^O has at most MOST_STATES states these are
-  all weighed, and states drawn from those weights are updated and counted (likelihood ratio). A full conditional is held to
-  it from any state; where it has more states, by each site's conditional given the others; where it is real, by the
-  integral along each coordinate. Otherwise, if the target has exact draws, these are updated and compared with others.
-  An update that is none of this (many states or reals, no full conditional, no exact draws) has only its ΔU checked.
+  all weighed, and states drawn from those weights are updated and counted (likelihood ratio). A full conditional is
+  held to it from any state; where it has more states, by each site's conditional given the others; where it is real,
+  by the integral along each coordinate. Otherwise, if the target has exact draws, these are updated and compared with
+  others. An update that is none of this (many states or reals, no full conditional, no exact draws) has only its ΔU
+  checked.
 
 Random numbers are fixed, so a target passes always or never. If all is right, the probability that the whole check says
 otherwise is about LEVEL at most.
@@ -327,8 +328,8 @@ def _counted(block: Block, which: int, name: str, sites: list[tuple[int, ...]], 
         expected = REPEATS * mass[:, lane]
         k = int(np.argmax((counts[:, lane] - expected) ** 2 / np.maximum(expected, FEWEST_EXPECTED)))
         words = (
-            f"with {block.point(lane, q_only=True)}, qᴼ = {states[k].astype(int).tolist()} came up {counts[k, lane]:.0f} "
-            f"times of {REPEATS}, and {expected[k]:.1f} were to be expected"
+            f"with {block.point(lane, q_only=True)}, qᴼ = {states[k].astype(int).tolist()} came up "
+            f"{counts[k, lane]:.0f} times of {REPEATS}, and {expected[k]:.1f} were to be expected"
         )
         found.append((_same_counts(counts[:, lane], expected), words))
     return found

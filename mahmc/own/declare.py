@@ -24,14 +24,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numba.core import types
 from numba.extending import overload
 
-from mahmc.compiled import OPTIONS, implements, inlined, kept
-from mahmc.lanes import everywhere, rows, splat
+from mahmc import lanes
+from mahmc.compiled import INLINED, implements, inlined, kept
 from mahmc.own.check import Own, check
 from mahmc.own.tools import U, grad_U
 from mahmc.own.variables import Variable, any_start, pack
@@ -52,8 +52,11 @@ OPTIONAL = {
     "step_scale": "step_scale(self, other): compiled; what ε is multiplied with",
     "stable_epsilon": "stable_epsilon(self): beyond it the leapfrog diverges",
 }
-_RESERVED = ("target", "sampler", "update", "outer", "schedule", "start", "keep", "data", "view", "follow", "out", "help")
+_RESERVED = {
+    "target", "sampler", "update", "outer", "schedule", "start", "keep", "data", "view", "follow", "out", "help",
+}  # fmt: skip
 _numbers = count(1)
+_everywhere, _rows, _splat = (cast(Any, part) for part in (lanes.everywhere, lanes.rows, lanes.splat))
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
@@ -111,6 +114,8 @@ class _Declared:
         fields = inspect.get_annotations(cls)
         self.parameters = tuple(self._parameter(name, kind) for name, kind in fields.items() if name in vars(cls))
         self.data_names = tuple(name for name in fields if name not in vars(cls))
+        if hidden := [name for name in self.data_names if name.startswith("_")]:
+            raise self.wrong(f"data cannot be called {hidden[0]!r}: begin it with a letter")
         self.updates = {n: f for n, f in vars(cls).items() if hasattr(f, "full_conditional")}
         self.presets = self._presets()
         self._refuse_bad_functions()
@@ -167,7 +172,7 @@ class _Declared:
                 raise self.wrong(f"it needs a function {text}{hint}")
             found = list(inspect.signature(function).parameters)
             if len(found) != len(arguments):
-                because = "" if self.updates or name not in ("U", "grad_U") else " (there is no update of qᴼ, so no other)"
+                because = " (there is no update of qᴼ, so no other)" if name in ("U", "grad_U") and not other else ""
                 raise self.wrong(f"{name}({', '.join(found)}) must have the arguments {text}{because}")
         for name in self.updates:
             if name in ("none", "U", "grad_U") or not _NAME.fullmatch(name):
@@ -182,15 +187,16 @@ class _Declared:
         """
         fields = fields or ["nothing"]  # numba knows no tuple without fields
         name, module = f"_{self.cls.__name__}_data", sys.modules.get(self.cls.__module__)
-        made = namedtuple(name, fields, module=self.cls.__module__)  # type: ignore[misc]
+        made: type = namedtuple(name, fields, module=self.cls.__module__)  # type: ignore[misc]
         if not kept(made):
-            return namedtuple(f"{name}_{next(_numbers)}", fields, module=self.cls.__module__)  # type: ignore[misc]
+            return namedtuple(f"{name}_{next(_numbers)}", fields, module=self.cls.__module__)
         setattr(module, name, made)
         return made
 
     def _compile(self) -> None:
-        cls, data = self.cls, self.data_class
-        energy, gradient = inlined(cls.U), inlined(cls.grad_U)  # type: ignore[attr-defined]
+        cls: Any = self.cls
+        data = self.data_class
+        energy, gradient = inlined(cls.U), inlined(cls.grad_U)
         if self.updates:
             implements(U, data)(lambda target, q, other: energy(target, q, other))
             implements(grad_U, data)(lambda target, q, other, grad: gradient(target, q, other, grad))
@@ -201,7 +207,7 @@ class _Declared:
         implements(update_generic, data)(_any_of(list(self.updates.values())))
         if hasattr(cls, "step_scale"):
             scale = inlined(cls.step_scale)
-            implements(step_scale, data)(lambda target, other: splat(scale(target, rows(other))))
+            implements(step_scale, data)(lambda target, other: _splat(scale(target, _rows(other))))
         else:
             implements(step_scale, data)(_no_scale)
 
@@ -223,7 +229,7 @@ class _Declared:
 
     def own(self, values: tuple[tuple[str, Any], ...]) -> Own:
         """The target with these settings, and what the class declares."""
-        me = object.__new__(self.cls)
+        me: Any = object.__new__(self.cls)
         vars(me).update(values)
         vars(me).update(self._data(me))
         fields = {p.name: getattr(me, p.name) for p in self.parameters}
@@ -294,7 +300,7 @@ class _Declared:
         taken = {*EXTRA_QUANTITIES}
         for v in given:
             if not isinstance(v, Variable):
-                raise self.wrong(f"variables(self) returns {v!r}: make each by real(name, size) or discrete(name, size)")
+                raise self.wrong(f"variables(self) returns {v!r}: make each by real(name, size), discrete(name, size)")
             if not isinstance(v.name, str) or not v.name.isidentifier():
                 raise self.wrong(f"a variable cannot be called {v.name!r}: take a name as Python has them")
             if v.name in taken:
@@ -304,7 +310,7 @@ class _Declared:
                 raise self.wrong(f"variable {v.name!r} has size {v.size!r}: it must be a whole number of at least 1")
             if not v.low < v.high or (not v.other and (v.low, v.high) != (-np.inf, np.inf)):
                 raise self.wrong(
-                    f"variable {v.name!r} has bounds {v.low:g} and {v.high:g}: only a real of qᴼ has any, low below high"
+                    f"variable {v.name!r} has bounds {v.low:g}, {v.high:g}: only a real of qᴼ has any, low below high"
                 )
             if v.values and (len(set(v.values)) < 2 or not all(abs(x) < 128 and x == int(x) for x in v.values)):
                 raise self.wrong(f"variable {v.name!r} has values {v.values}: two or more whole numbers within ±127")
@@ -332,12 +338,12 @@ class _Declared:
 
 def _potential(target, q, other, grad, scratch):
     """∇U is written, and U returned; where only the gradient is used, the compiler leaves out what U alone needs."""
-    grad_U(target, rows(q), rows(other), rows(grad))
-    return splat(U(target, rows(q), rows(other)))
+    grad_U(target, _rows(q), _rows(other), _rows(grad))
+    return _splat(U(target, _rows(q), _rows(other)))
 
 
 def _no_scale(target, other):
-    return splat(1.0)
+    return _splat(1.0)
 
 
 def _outcome(result):
@@ -345,21 +351,21 @@ def _outcome(result):
     raise NotImplementedError("compiled code only")
 
 
-@overload(_outcome, jit_options={"forceinline": True, **OPTIONS}, strict=False)
+@overload(_outcome, jit_options=INLINED, strict=False)
 def _choose_outcome(result):
     if isinstance(result, types.BaseTuple):
-        return lambda result: (splat(result[0]), everywhere(result[1]))
-    return lambda result: (splat(result), everywhere(True))
+        return lambda result: (_splat(result[0]), _everywhere(result[1]))
+    return lambda result: (_splat(result), _everywhere(True))
 
 
 def _any_of(functions: list[Callable]) -> Callable:
     """One compiled function that does the update number `which` of these."""
     if not functions:
-        return lambda target, which, q, other, grad, rng: (splat(0.0), everywhere(False))
+        return lambda target, which, q, other, grad, rng: (_splat(0.0), _everywhere(False))
     first, number = inlined(functions[-1]), len(functions) - 1
 
     def last(target, which, q, other, grad, rng):
-        return _outcome(first(target, rows(q), rows(other), rows(grad), rng))
+        return _outcome(first(target, _rows(q), _rows(other), _rows(grad), rng))
 
     if number == 0:
         return last

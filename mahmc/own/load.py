@@ -11,7 +11,6 @@ from pathlib import Path
 from mahmc.parameters import InvalidInput, choose
 from mahmc.targets import FAMILIES, TargetFamily
 
-
 _loaded: dict[Path, tuple[bytes, dict[str, TargetFamily]]] = {}
 
 

@@ -21,7 +21,7 @@ from numba.core import types
 from numba.extending import overload
 
 from mahmc import lanes as _lanes
-from mahmc.compiled import OPTIONS, inlined
+from mahmc.compiled import INLINED, inlined
 from mahmc.lanes import lanes, maximum, where
 from mahmc.streams import normal_pair, uniform
 
@@ -52,8 +52,7 @@ def _of_lanes_and_numbers(of_lanes: Callable, of_numbers: Callable) -> Callable:
             return lambda x: of_lanes(x)
         return (lambda x: of_numbers(x)) if isinstance(x, types.Number) else None
 
-    options: Any = {"forceinline": True, **OPTIONS}
-    overload(function, jit_options=options, strict=False)(choose)
+    overload(function, jit_options=INLINED, strict=False)(choose)
     return function
 
 

@@ -19,7 +19,16 @@ from mahmc.lanes import exp, floor, load, maximum, splat, store, where
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.streams import uniform
 from mahmc.targets.base import (
-    Draws, Quantity, Target, TargetFamily, Truth, Views, mass_truth, potential, step_scale, update,
+    Draws,
+    Quantity,
+    Target,
+    TargetFamily,
+    Truth,
+    Views,
+    mass_truth,
+    potential,
+    step_scale,
+    update,
 )  # fmt: skip
 
 

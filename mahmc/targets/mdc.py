@@ -18,7 +18,16 @@ from mahmc.lanes import exp, load, sigmoid, sigmoid_softplus, splat, store, wher
 from mahmc.parameters import Parameter
 from mahmc.streams import uniform
 from mahmc.targets.base import (
-    Draws, Quantity, Target, TargetFamily, Truth, Views, mass_truth, potential, step_scale, update,
+    Draws,
+    Quantity,
+    Target,
+    TargetFamily,
+    Truth,
+    Views,
+    mass_truth,
+    potential,
+    step_scale,
+    update,
 )  # fmt: skip
 
 
