@@ -19,20 +19,23 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import mahmc
 from mahmc import Run, RunSpec, diagnostics
-from mahmc.compiled import kernel
+from mahmc.compiled import implements, kernel
 from mahmc.kernels import new_state
 from mahmc.kernels.moves import leapfrogs
-from mahmc.lanes import LANES, store
+from mahmc.lanes import LANES, exp, load, splat, store
 from mahmc.run import cores
+from mahmc.targets import Target
+from mahmc.targets.base import potential, step_scale, update
 
 ROUNDS = 3
 CHAINS = 16
@@ -40,13 +43,14 @@ LEAPFROGS = {"mdc": 4e7, "gmm": 4e7, "blr": 6e5}  # of ours in one timing
 KEEP = {"mdc": ("u",), "gmm": ("q",), "blr": ("tau", "energy")}  # what peers record too
 QUANTITY = {"mdc": "u", "gmm": "q", "blr": "energy"}
 BARS = {("mdc", "hmc"): 10, ("mdc", "mahmc"): 10, ("mdc", "mala-pn"): 10, ("blr", "mahmc"): 4}
+OWN_ROUNDS, OWN_DRAWS = 25, 15_000  # many and short: a tenth of a second each
 LIMIT_PER_CORE = 1.6e8  # the MDC leapfrog alone, as measured when the engine was designed
 
 
 def main() -> None:
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "peers": against_jax, "gibbs": against_hmc_gibbs, "nuts": against_nuts, "all": all_samplers, "limit": limit,
-        "growth": growth, "start": start, "table": table_1,
+        "growth": growth, "start": start, "table": table_1, "own": own_target,
     }  # fmt: skip
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", help=f"some of {','.join(parts)}", default=",".join(parts))
@@ -269,6 +273,54 @@ def _bare_rate(threads: int, repeats: int = 20_000) -> float:
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(lambda state: bare_leapfrogs(target.data, state, 0.035, 40, repeats), states))
     return threads * LANES * 40 * repeats / (time.perf_counter() - begin)
+
+
+class PlainFunnel(NamedTuple):
+    """Neal's funnel by hand, as targets in mahmc/targets are written."""
+
+    dim: int
+    precision: float
+
+
+@implements(potential, PlainFunnel)
+def _funnel_potential(target, q, other, grad, scratch):
+    v, squares = load(q, 0), splat(0.0)
+    precision = exp(-v)
+    for i in range(1, target.dim):
+        x = load(q, i)
+        squares += x * x
+        store(grad, i, precision * x)
+    store(grad, 0, v * target.precision - 0.5 * precision * squares + 0.5 * (target.dim - 1))
+    return 0.5 * (v * v * target.precision + precision * squares + (target.dim - 1) * v)
+
+
+@implements(update, PlainFunnel)
+def _funnel_update(target, which, q, other, grad, rng):
+    return splat(0.0), load(q, 0) == load(q, 0)
+
+
+@implements(step_scale, PlainFunnel)
+def _funnel_step_scale(target, other):
+    return splat(1.0)
+
+
+def own_target() -> Iterator[str]:
+    """The same funnel as a person writes his own target, and by hand, in turns."""
+    own: Target = mahmc.targets.build("neals-funnel")
+    by_hand = replace(own, data=PlainFunnel(10, 1.0 / 9.0))
+    yield "\n### A target of one's own: Neal's funnel as people write it, against the same by hand\n"
+    yield "| sampler | leapfrogs/s, own | by hand | ratio | bar |\n|---|---|---|---|---|"
+    for sampler in ("hmc", "mala-pn"):
+        rows = []
+        for seed in range(OWN_ROUNDS):
+            rates = {}
+            for target in (own, by_hand) if seed % 2 else (by_hand, own):
+                size: dict[str, Any] = {"chains": CHAINS, "keep": ("v",), "seed": seed, "epsilon": 0.1, "L": 40}
+                mahmc.sample(target, sampler, draws=1, warmup=0, **size)
+                rates[target is own] = rate(mahmc.sample(target, sampler, draws=OWN_DRAWS, warmup=0, **size))
+            rows.append((rates[True], rates[False]))
+        ratio = _ratio(rows, 0, 1)
+        yield f"| {sampler} | {_median(rows, 0):.2g} | {_median(rows, 1):.2g} | **{ratio:.3g}** | ≥ 0.9 |"
 
 
 def growth() -> Iterator[str]:

@@ -27,7 +27,8 @@ from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
 from mahmc.spec import ALTERNATE, RUN_PARAMETERS, STARTS, RunSpec, described
-from mahmc.targets import FAMILIES, elements, family
+from mahmc.targets import FAMILIES, elements
+from mahmc.targets import family as family_of
 from mahmc.version import __version__
 
 WRONG, UNCLEAR, STOPPED = 1, 3, 130
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _with_own(arguments: Sequence[str]) -> list[str]:
-    """The arguments, with the name of a target for each file.py:Class, which is loaded: its settings are options too."""
+    """The arguments, with the name of a target for each file.py:Class, loaded here: its settings are options too."""
 
     def named(part: str) -> str:
         return find(part).name if re.fullmatch(r"[^-].*\.py:\w+", part) else part
@@ -242,7 +243,7 @@ def _table1(options: argparse.Namespace) -> int:
     """Compare the five samplers at equal leapfrogs and print ESS per leapfrog beside the paper's, with intervals."""
     from tqdm import tqdm
 
-    names = [family(name.strip()).name for name in options.targets.split(",")]
+    names = [family_of(name.strip()).name for name in options.targets.split(",")]
     comparisons = [
         Comparison(name, gradients=_budget(options, name), replicates=options.replicates, seed=options.seed)
         for name in names

@@ -35,6 +35,7 @@ OPTIONS: dict[str, Any] = {
     "fastmath": {"contract", "arcp", "nsz"},
     "_nrt": False,
 }
+INLINED: Any = {"forceinline": True, **OPTIONS}  # of small parts that kernels call
 PACKAGE = Path(__file__).parent
 
 
@@ -96,14 +97,15 @@ def kernel(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def call(target: Any, *rest: Any) -> Any:
-        return (stored if kept(type(target)) else fresh(type(target)))(target, *rest)
+        own: Any = type(target)
+        return (stored if kept(own) else fresh(own))(target, *rest)
 
     return call
 
 
 def inlined(function: Callable) -> Callable:
     """Compile a small part that kernels call; it always becomes part of its caller, so nothing is left of it."""
-    return numba.njit(forceinline=True, **OPTIONS)(function)
+    return numba.njit(**INLINED)(function)
 
 
 def implements(generic: Callable, target_class: type) -> Callable[[Callable], Callable]:
@@ -118,8 +120,7 @@ def implements(generic: Callable, target_class: type) -> Callable[[Callable], Ca
             return body if getattr(target, "instance_class", None) is target_class else None
 
         choose.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
-        options: Any = {"forceinline": True, **OPTIONS}
-        overload(generic, jit_options=options, strict=False)(choose)
+        overload(generic, jit_options=INLINED, strict=False)(choose)
         return body
 
     return register

@@ -29,7 +29,7 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, overload, register_model
 
-from mahmc.compiled import OPTIONS, inlined
+from mahmc.compiled import INLINED, inlined
 
 LANES = 8
 
@@ -145,7 +145,7 @@ def _lower_negation(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) 
     return builder.fneg(args[0])
 
 
-@overload(operator.pow, jit_options={"forceinline": True, **OPTIONS}, strict=False)
+@overload(operator.pow, jit_options=INLINED, strict=False)
 def _whole_power(x, n):
     """x**n for a whole n; where n is written out, the loop is unrolled."""
     if x != lanes or not isinstance(n, types.Integer):

@@ -120,7 +120,7 @@ class Target:
     compared: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)  # see `comparisons`
     budget: int = 160_000  # leapfrogs of a replicate, all chains together, when samplers are compared
     full_budget: int = 16_000_000  # of all replicates, when they are compared at full size
-    views: Views = Views()
+    views: Views = field(default_factory=Views)
     exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
     known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
     small: Callable[[], Target] | None = None  # one of the same kind whose discrete states can be enumerated
@@ -184,7 +184,7 @@ class Target:
         return Views(
             view.discrete or next(iter(discrete), ""),
             view.discrete_title or view.discrete or next(iter(discrete), ""),
-            view.pair if all(view.pair) else (*real, "energy")[:2],
+            view.pair if all(view.pair) else (real[0], [*real, "energy"][1]),
             view.colour,
         )
 
