@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mahmc.compiled import inlined, kernel
+from mahmc.compiled import inlined, stored
 from mahmc.lanes import LANES, floor, log, store
 from mahmc.streams import lane_uniform, uniform
 
@@ -55,7 +55,7 @@ def room_for(steps: int) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros((2 * steps, 3), np.int64), np.zeros((steps, 2), np.int64)
 
 
-@kernel
+@stored
 def pair_up(runs, n_runs, patience, rows):
     """Lay D, the first n_runs runs, and D⁻¹ side by side; returns how many rows, and whether D is a palindrome.
 
