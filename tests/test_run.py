@@ -72,7 +72,7 @@ class Uneven(Run):
 
     def _advance_block(self, block: mahmc.run.Block, goal: int) -> None:
         if block is self.slow:
-            time.sleep(0.005)
+            time.sleep(0.05)
         super()._advance_block(block, goal)
         done = [block.done for block in self._blocks]
         self.apart.append((max(done) - min(done)) / 64)
