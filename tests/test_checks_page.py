@@ -17,7 +17,7 @@ from mahmc.checks import CASES
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
 
 PAGE = str(Path(__file__).parent.parent / "pages" / "checks.py")
-SMALL = {"budget": "0.02"}
+SMALL = {"budget": "0.01"}
 OWN_GMM = {"own": "1", "own.target": "gmm", "own.weights": "0.5,0.5", "own.means": "-1,1", "own.sds": "0.5,1"}
 
 
@@ -94,7 +94,7 @@ def test_first_one_sees_the_matrix_and_run_all() -> None:
 
 
 def test_one_cell_turns_red_and_says_why() -> None:
-    app = ended(press(opened(cell="naive.gmm"), "Check this cell"))
+    app = ended(press(opened(cell="naive.gmm", budget="0.02"), "Check this cell"))
     found = states(app)
     assert found.pop(("naive", "gmm")) == "wrong"
     assert set(found.values()) == {"open"}
@@ -286,8 +286,9 @@ def test_a_bad_link_shows_nothing_of_itself() -> None:
     assert "Not used of this link" in app.warning[0].value
     for word in ("script", "example.org"):
         assert word not in words(app)
-    ended(press(app, "Check this cell"))
+    press(app, "Check this cell")
     assert not app.warning
+    tab(app).checks.stop()
 
 
 # -------------------------------------------------------------------------------------- right against wrong

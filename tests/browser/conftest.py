@@ -102,6 +102,20 @@ def _is_ours(message: ConsoleMessage) -> bool:
     return message.type == "error" and "/_stcore/" not in message.location.get("url", "")
 
 
+def edit_first_row(page: Page, across: float, text: str) -> None:
+    """Type into the first row of the page's first table, so far across it as a share of its width."""
+    cells = page.get_by_test_id("stDataFrame").locator("canvas").first
+    cells.scroll_into_view_if_needed(timeout=60_000)
+    editor = page.locator("#portal input")
+    while not editor.is_visible():  # the grid is drawn when it likes: click until it answers
+        box = cells.bounding_box()
+        assert box is not None
+        page.mouse.dblclick(box["x"] + across * box["width"], box["y"] + 52)
+        page.wait_for_timeout(500)
+    editor.fill(text)
+    editor.press("Enter")
+
+
 def free_port() -> int:
     """A port nothing listens on."""
     with socket.socket() as probe:

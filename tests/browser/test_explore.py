@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from mahmc import RunSpec
 from mahmc.diagnostics import arviz
-from tests.browser.conftest import Servers
+from tests.browser.conftest import Servers, edit_first_row
 
 APP = Path(__file__).parents[2] / "app.py"
 SMALL = {"draws": 2000, "warmup": 200, "chains": 8}
@@ -161,16 +161,7 @@ def test_a_component_is_edited_in_the_table(page: Page, link: Callable[..., str]
     page.set_viewport_size({"width": 1400, "height": 1200})
     open_page(page, link(target="gmm", sampler="mahmc", view="full", **SMALL))
     page.get_by_text("Target's own parameters").click()
-    cells = page.get_by_test_id("stDataFrame").locator("canvas").first
-    cells.scroll_into_view_if_needed(timeout=WAIT)
-    editor = page.locator("#portal input")
-    while not editor.is_visible():  # the grid is drawn when it likes: click until it answers
-        box = cells.bounding_box()
-        assert box is not None
-        page.mouse.dblclick(box["x"] + 0.5 * box["width"], box["y"] + 52)  # second column, first row
-        page.wait_for_timeout(500)
-    editor.fill("-3.5")
-    editor.press("Enter")
+    edit_first_row(page, 0.5, "-3.5")
     page.wait_for_function("() => /means=-3.5%2C0/.test(location.search)", timeout=WAIT)
     press_run(page)
     expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
