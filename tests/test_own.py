@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import textwrap
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -614,8 +613,3 @@ def test_an_edited_file_is_never_served_old_machine_code(tmp_path: Path) -> None
     kept = [path for path in cache.rglob("*") if path.is_file()]
     assert kept, "the engine's own kernels are kept"
     assert not any(b"Normal" in path.read_bytes() for path in kept), "a user's kernel was kept"
-
-
-def test_the_guide_is_thirty_lines() -> None:
-    """What the README promises of the funnel."""
-    assert len(textwrap.dedent(FUNNEL).strip().splitlines()) <= 30
