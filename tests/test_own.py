@@ -613,5 +613,3 @@ def test_an_edited_file_is_never_served_old_machine_code(tmp_path: Path) -> None
     kept = [path for path in cache.rglob("*") if path.is_file()]
     assert kept, "the engine's own kernels are kept"
     assert not any(b"Normal" in path.read_bytes() for path in kept), "a user's kernel was kept"
-
-
