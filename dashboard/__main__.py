@@ -19,6 +19,7 @@ import dashboard.pins
 import dashboard.saving  # noqa: F401
 from dashboard.estimates import preload
 from mahmc import InvalidInput, load_targets
+from mahmc.cli import compile_for
 
 
 def main(arguments: list[str]) -> int:
@@ -32,6 +33,7 @@ def main(arguments: list[str]) -> int:
             for family in load_targets(file):
                 family.build()  # which checks it
                 print(f"{family.name}: {family.title}, from {file}", flush=True)
+                compile_for(family.name)  # nothing of it is kept on disk
     except InvalidInput as refusal:
         print(f"mahmc: {refusal}", file=sys.stderr)
         return 2

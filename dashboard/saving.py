@@ -16,6 +16,7 @@ from dashboard import controls
 from dashboard.session import Session
 from mahmc import Run, RunSpec
 from mahmc.run import memory_needed
+from mahmc.targets import FAMILIES
 
 CSV_ROWS = 200_000  # beyond that Parquet, which is a tenth of the size
 
@@ -36,10 +37,11 @@ def panel(tab: Session, spec: RunSpec | None) -> None:
 
 
 def snippet(spec: RunSpec) -> str:
-    """The program that makes this run."""
-    return (
-        f"import mahmc\n\n{spec.to_python()}\nprint(run.acceptance, run.ess({spec.build_target().paper_quantity!r}))\n"
-    )
+    """The program that makes this run. Of a target's own file only the name is told, not where it lies here."""
+    file = Path(FAMILIES[spec.target].file).name
+    load = f"mahmc.load_targets({file!r})  # where this target is written\n" if file else ""
+    shown = f"print(run.acceptance, run.ess({spec.build_target().paper_quantity!r}))"
+    return f"import mahmc\n\n{load}{spec.to_python()}\n{shown}\n"
 
 
 def _downloads(run: Run) -> None:

@@ -352,11 +352,17 @@ def _list(options: argparse.Namespace) -> int:
 def _compile(options: argparse.Namespace) -> int:
     """One short run of each sampler on each target: what is not in the cache yet is compiled."""
     for target in FAMILIES:
-        for sampler in (name for name, method in SAMPLERS.items() if method.takes(FAMILIES[target].build())):
-            begin = time.perf_counter()
-            Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
-            print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)
+        compile_for(target)
     return 0
+
+
+def compile_for(target: str) -> None:
+    """One short run of each sampler on this target."""
+    built = FAMILIES[target].build()
+    for sampler in (name for name, method in SAMPLERS.items() if method.takes(built)):
+        begin = time.perf_counter()
+        Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
+        print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)
 
 
 def _app(options: argparse.Namespace) -> int:

@@ -316,6 +316,8 @@ def test_refused_when_it_is_declared(changes: dict[str, Any], words: str) -> Non
         ({"exact": lambda self, rng, n: {"x": np.zeros(n), "coin": np.zeros((n, 1))}}, "gives coin of shape (3, 1)"),
         ({"truth": lambda self: {"z": Truth(0, 1, np.exp, (0, 1))}}, "Pair.truth names 'z', which is none of x, coin"),
         ({"watch": "z"}, "Pair.watch names 'z'"),
+        ({"truth": lambda self: 1 / 0}, "Pair: ZeroDivisionError, line"),
+        ({"variables": lambda self: real("x", self.size)}, "Pair: AttributeError, line"),
         ({"derived": lambda self: {"x": lambda draws: draws["x"]}}, "which is the name of a variable"),
         ({"derived": lambda self: {"y": lambda draws: draws["z"]}}, "['y'] cannot be worked out from the draws"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mahmc
-from dashboard import session
+from dashboard import saving, session
 from mahmc.targets import FAMILIES
 from tests.test_app import SMALL, button, choices, finished, number, opened, run_until
 from tests.test_compare_page import ended, press, words
@@ -72,6 +72,9 @@ def test_explore_runs_it() -> None:
     run = app.session_state["session"].job.run
     assert run.finished
     assert run.draws["side"].shape[-1] == 3
+    program = saving.snippet(run.spec)
+    assert "mahmc.load_targets('clusters.py')" in program
+    assert str(Path.cwd().anchor) + "tmp" not in program
 
 
 def test_compare_runs_it() -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import traceback
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import replace
@@ -222,10 +223,19 @@ class _Declared:
         return self._built(values).target
 
     def _checked(self, values: tuple[tuple[str, Any], ...]) -> Own:
-        own = self.own(values)
-        if not kept(self.data_class):  # those that come with mahmc are checked by its tests
+        if kept(self.data_class):  # those that come with mahmc are checked by its tests
+            return self.own(values)
+        try:
+            own = self.own(values)
             check(own)
-        return own
+            return own
+        except InvalidInput:
+            raise
+        except Exception as error:  # in a function that a person wrote
+            file = getattr(sys.modules.get(self.cls.__module__), "__file__", None)
+            places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+            where = f", line {places[-1].lineno}, in {places[-1].name}" if places else ""
+            raise self.wrong(f"{type(error).__name__}{where}: {error}") from error
 
     def own(self, values: tuple[tuple[str, Any], ...]) -> Own:
         """The target with these settings, and what the class declares."""
