@@ -216,6 +216,8 @@ def test_a_case_of_ones_own_is_checked(query: dict[str, str], title: str) -> Non
     ended(press(app, "Check it"))
     assert states(app)["naive", "own"] in ("wrong", "unclear")
     assert f"on {title}" in app.subheader[0].value
+    checked = tab(app).checks.checking.cells["naive", "own"].target.settings
+    assert all(checked[name] == value for name, value in ledger(app).asked.own.of_target[query["own.target"]].items())
     assert charts(app) >= 2
     if query is OWN_GMM:
         assert states(app)["naive", "own"] == "wrong"
