@@ -77,6 +77,15 @@ class Schedule:
         """log P(D⁻¹) − log P(D), for a D that is drawn: what Algo. 3's test adds."""
         return self.log_probability(D[::-1]) - self.log_probability(D)
 
+    def draw(self, rng: np.random.Generator) -> Steps:
+        """One D."""
+        raise NotImplementedError
+
+    def examples(self, n: int, seed: int = 0) -> list[Steps]:
+        """n sequences drawn from it, the same for the same seed: to look at."""
+        rng = np.random.default_rng(seed)
+        return [self.draw(rng) for _ in range(n)]
+
     def plan(self, target: Target, updates: Sequence[str]) -> Plan | Timetable:
         """For the kernel: what to do on this target, whose updates of these names are kinds 1, 2, …"""
         raise NotImplementedError
@@ -108,6 +117,9 @@ class Alternate(Schedule):
 
     def log_probability(self, D: Steps) -> float:
         return 0.0 if _runs(D) == [tuple(run) for run in self.runs.tolist()] else -math.inf
+
+    def draw(self, rng: np.random.Generator) -> Steps:
+        return tuple(np.repeat(*self.runs.T).tolist())
 
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         runs = self.runs
@@ -160,6 +172,10 @@ class IID(Schedule):
         shares = (self.leapfrog, *self.shares)
         return math.fsum(D.count(kind) * math.log(shares[kind]) for kind in sorted(set(D)))
 
+    def draw(self, rng: np.random.Generator) -> Steps:
+        ends = np.cumsum((self.leapfrog, *self.shares))[:-1]  # the last kind takes what rounding leaves
+        return tuple(np.searchsorted(ends, rng.random(self.steps), side="right").tolist())
+
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         rows, runs = room_for(self.steps)
         if not self.shares:
@@ -198,6 +214,9 @@ class Sequences(Schedule):
 
     def log_probability(self, D: Steps) -> float:
         return math.log(self.weights[self.choices.index(D)]) if D in self.choices else -math.inf
+
+    def draw(self, rng: np.random.Generator) -> Steps:
+        return self.choices[np.searchsorted(np.cumsum(self.weights)[:-1], rng.random(), side="right")]
 
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         of = dict(zip(self.choices, self.weights, strict=True))
@@ -301,6 +320,27 @@ def sequences(choices: Sequence[str | Sequence[int]], weights: Sequence[float] |
     if not any(0 in D for D in found):
         raise InvalidInput("no sequence has a leapfrog (a 0): q^H would never move.")
     return Sequences(tuple(found), tuple(shares))
+
+
+def same_mean(schedule: Schedule) -> IID:
+    """The i.i.d. schedule with as many leapfrogs and updates on average; exactly so if they sum to a whole number."""
+    made = [schedule.leapfrogs, *schedule.updates]
+    while made[-1] == 0:  # an update that is never made
+        made.pop()
+    shares = [number / math.fsum(made) for number in made]
+    return iid(max(1, round(math.fsum(made))), shares[0], shares[1:] if len(shares) > 2 else None)
+
+
+def mirrored(choices: Sequence[str], weights: Sequence[float] | None = None) -> Sequences:
+    """`sequences` of these and of the mirror images that are missing, each of which takes half its sequence's weight."""
+    found = [_steps(D) for D in choices]
+    shares = weights or [1.0 / len(found)] * len(found)
+    both: dict[Steps, float] = {}
+    for D, share in zip(found, shares, strict=True):
+        parts = [D] if D[::-1] in found else [D, D[::-1]]
+        for part in parts:
+            both[part] = both.get(part, 0.0) + share / len(parts)
+    return sequences(list(both), list(both.values()))
 
 
 def arrivals(T: float, visits: int, epsilon: float) -> Arrivals:
