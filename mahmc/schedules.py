@@ -304,7 +304,7 @@ def sequences(choices: Sequence[str | Sequence[int]], weights: Sequence[float] |
     if isinstance(choices, str):
         raise InvalidInput(f"sequences takes a list: sequences([{choices[:40]!r}]).")
     found = [_steps(D) for D in choices]
-    shares = [1.0 / len(found)] * len(found) if weights is None else [_probability(w, "weights") for w in weights]
+    shares = _equal(len(found)) if weights is None else [_probability(w, "weights") for w in weights]
     if not 1 <= len(found) <= MOST_SEQUENCES:
         raise InvalidInput(f"{len(found)} sequences: there must be 1 to {MOST_SEQUENCES}.")
     if len(shares) != len(found):
@@ -332,9 +332,9 @@ def same_mean(schedule: Schedule) -> IID:
 
 
 def mirrored(choices: Sequence[str], weights: Sequence[float] | None = None) -> Sequences:
-    """`sequences` of these and of the mirror images that are missing, each of which takes half its sequence's weight."""
+    """`sequences` of these and of mirror images that are missing, each of which takes half its sequence's weight."""
     found = [_steps(D) for D in choices]
-    shares = weights or [1.0 / len(found)] * len(found)
+    shares = weights or _equal(len(found))
     both: dict[Steps, float] = {}
     for D, share in zip(found, shares, strict=True):
         parts = [D] if D[::-1] in found else [D, D[::-1]]
@@ -385,11 +385,7 @@ def parse(text: str) -> Schedule:
         raise _unreadable(text)
     items = [item.strip() for item in rest[:-1].split(",")]
     if name == "sequences":
-        parts = [item.partition(":") for item in items]
-        weights = None
-        if any(colon for _, colon, _ in parts):
-            weights = [_number(weight, text) for _, _, weight in parts]
-        return sequences([D for D, _, _ in parts], weights)
+        return sequences(*weighted(items))
     numbers = [_number(item, text) for item in items]
     if name == "alternate" and len(numbers) == 2:
         return alternate(*numbers)  # type: ignore[arg-type]
@@ -398,6 +394,16 @@ def parse(text: str) -> Schedule:
     if name == "iid":
         return iid(numbers[0], numbers[1], numbers[2:] or None)  # type: ignore[arg-type]
     raise _unreadable(text)
+
+
+def weighted(items: Sequence[str]) -> tuple[list[str], list[float] | None]:
+    """Sequences and their weights, from texts such as "0010" or "0010:0.7"."""
+    parts = [item.partition(":") for item in items]
+    if not any(colon for _, colon, _ in parts):
+        return list(items), None
+    if missing := [D for D, _, weight in parts if not weight.strip()]:
+        raise InvalidInput(f"the sequence {missing[0].strip()[:40]!r} has no weight: give each one, or none of them.")
+    return [D for D, _, _ in parts], [_number(weight.strip(), ", ".join(items)) for _, _, weight in parts]
 
 
 def _unreadable(text: str) -> InvalidInput:
@@ -456,6 +462,10 @@ def _probability(value: object, name: str) -> float:
     if not isinstance(value, int | float) or not 0.0 < value <= 1.0:
         raise InvalidInput(f"{name} = {value!r:.40} is not allowed: a probability here is in (0, 1].")
     return float(value)
+
+
+def _equal(n: int) -> list[float]:
+    return [1.0 / n for _ in range(n)]
 
 
 def _rest(leapfrog: float) -> tuple[float, ...]:

@@ -335,7 +335,7 @@ def _checked_updates(update: Any, target: Target, method: Sampler) -> tuple[str,
 
 
 def usual_outer(updates: Sequence[str], method: Sampler) -> str:
-    """The update after a trajectory unless something else is said: the first of those inside, if the sampler has one."""
+    """The update after a trajectory unless something else is said: the first of those inside, or none."""
     return updates[0] if updates and method.outer else NONE
 
 
