@@ -119,7 +119,7 @@ def test_m_hmc_whose_k_does_not_persist_is_mahmc(update: str, monkeypatch: pytes
     shared = {"update": update, "outer": "none", **SIZE, "draws": 2000}
 
     def even(values: Mapping[str, Any]) -> Arrivals:
-        return Arrivals(values["T"], values["visits"], values["epsilon"], even=True)
+        return Arrivals(values["T"], values["visits"], values["epsilon"], values["sites"], even=True)
 
     def mixed(persistent: bool) -> Run:
         monkeypatch.setitem(EVERY_SAMPLER, "m-hmc", replace(SAMPLERS["m-hmc"], law=even, persistent=persistent))

@@ -14,8 +14,8 @@ from scipy import stats
 import mahmc
 from mahmc import InvalidInput, Run, RunSpec, schedules, targets
 from mahmc.compiled import OPTIONS
-from mahmc.kernels import Plan, pair_up, room_for
-from mahmc.kernels.plan import BACKWARD, FORWARD, draw_pair
+from mahmc.kernels import Plan
+from mahmc.kernels.plan import BACKWARD, FORWARD, draw_pair, first_steps, next_steps
 from mahmc.schedules import Schedule, alternate, iid, parse, sequences
 from mahmc.streams import seeded
 
@@ -60,6 +60,17 @@ def test_what_they_know_of_themselves() -> None:
     assert not sequences(["001", "100"]).random
 
 
+@numba.njit(**OPTIONS)
+def gone_through(runs: np.ndarray, begin: int, end: int, palindrome: bool, patience: int, rows: np.ndarray) -> int:
+    """What the kernel makes of a pair, in rows of (which, how many, whose); returns how many rows."""
+    n, fingers = 0, first_steps(runs, begin, end, palindrome)
+    while fingers[0] < end or fingers[1] >= begin:
+        which, times, whose, fingers = next_steps(runs, begin, end, palindrome, fingers, patience)
+        rows[n, 0], rows[n, 1], rows[n, 2] = which, times, whose
+        n += 1
+    return n
+
+
 def of_one_direction(rows: np.ndarray, waiting: int) -> list[int]:
     """The steps that a lane makes, one that waits while `waiting` lanes go."""
     return [int(which) for which, times, whose in rows for _ in range(times) if whose != waiting]
@@ -67,19 +78,19 @@ def of_one_direction(rows: np.ndarray, waiting: int) -> list[int]:
 
 @pytest.mark.parametrize("patience", [0, 2, 100])
 def test_side_by_side_each_direction_makes_its_own_sequence(patience: int) -> None:
-    """500 random sequences: rows without those of the others are D, and D⁻¹; a palindrome has only everyone's rows."""
-    rng = np.random.default_rng(patience)
+    """500 random sequences: without what is others' they are D, and D⁻¹; of a palindrome everything is everyone's."""
+    rng, rows = np.random.default_rng(patience), np.zeros((100, 3), np.int64)
     for _ in range(500):
         D = rng.choice(3, rng.integers(1, 14), p=[0.6, 0.3, 0.1]).tolist()
         D = D + D[::-1] if rng.random() < 0.2 else D
-        runs = np.array(schedules._runs(tuple(D)))
-        rows, _ = room_for(len(D))
-        n, palindrome = pair_up(runs, len(runs), patience, rows)
-        assert of_one_direction(rows[:n], BACKWARD) == D
-        assert of_one_direction(rows[:n], FORWARD) == D[::-1]
-        assert palindrome == (D[::-1] == D) == (not rows[:n, 2].any())
-        if patience == 0:
-            assert not rows[:n][rows[:n, 0] == 0, 2].any(), "all leapfrogs are made together"
+        runs = np.array([(9, 9), *schedules._runs(tuple(D)), (9, 9)])
+        for palindrome in {False, D[::-1] == D}:
+            made = rows[: gone_through(runs, 1, len(runs) - 1, palindrome, patience, rows)]
+            assert of_one_direction(made, BACKWARD) == D
+            assert of_one_direction(made, FORWARD) == D[::-1]
+            assert (D[::-1] == D) == (not made[:, 2].any())
+            if patience == 0:
+                assert not made[made[:, 0] == 0, 2].any(), "all leapfrogs are made together"
 
 
 @numba.njit(**OPTIONS)
@@ -94,7 +105,7 @@ def pairs_drawn(schedule: Schedule, n: int) -> dict[tuple[int, ...], int]:
     kinds = {0: 0, target.number("neighbour"): 1, target.number("gibbs"): 2}
     for _ in range(n):
         begin, end, share, log_ratio = drawn(plan, rng)
-        D = tuple(kinds[step] for step in of_one_direction(plan.rows[begin:end], BACKWARD))
+        D = tuple(kinds[which] for which, times in plan.runs[begin:end].tolist() for _ in range(times))
         assert share == pytest.approx(1.0 / (1.0 + math.exp(schedule.log_ratio(D))) if D[::-1] != D else 1.0)
         assert log_ratio == pytest.approx(schedule.log_ratio(D))
         pair = min(D, D[::-1])

@@ -1,12 +1,11 @@
-"""What a trajectory does, for the kernel: pairs {D, D⁻¹} of sequences, laid side by side.
+"""What a trajectory does, for the kernel: sequences D, each with its mirror image, and how to go through both at once.
 
 Chains of a block run in lockstep, so they share the *unordered* pair {D, D⁻¹}, and each lane draws for itself which of
-the two it takes (why this keeps chains independent is told in `mahmc.schedules`). Laid side by side a pair is a list of
-runs, rows of (which, how many, whose): `which` is 0 for leapfrogs and i for the target's update i, and `whose` says
-which lanes make them: all, those that go through D forwards, or those that go backwards. The fewer steps are made by
-some lanes while others wait, the better. D and D⁻¹ have equally many leapfrogs, so all of these can be made together;
-but where an update costs as much as a few leapfrogs, it pays to let some lanes go a few of them ahead, and then to make
-the update together.
+the two it takes (why this keeps chains independent is told in `mahmc.schedules`). Two fingers go over D, one from
+either end, and what both point at is made by everyone. Elsewhere some lanes wait for others, and the less they do, the
+better. D and D⁻¹ have equally many leapfrogs, so all of these can be made together, and updates by some lanes alone;
+but where an update costs as much as a few leapfrogs, it pays to let some lanes go those few ahead, and then to make the
+update together.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mahmc.compiled import inlined, stored
+from mahmc.compiled import inlined
 from mahmc.lanes import LANES, floor, log, store
 from mahmc.streams import lane_uniform, uniform
 
@@ -23,75 +22,82 @@ EVERYONE, FORWARD, BACKWARD = 0, 1, 2
 
 
 class Plan(NamedTuple):
-    """P^D for the kernel: a list of pairs with their probabilities, or a law of single steps.
+    """P^D for the kernel: a list of pairs {D, D⁻¹} with their probabilities, or a law of single steps.
 
-    `cumulative` are the probabilities, added up, of the pairs, or of the kinds of update. Pair k has the rows ends[k]
-    to ends[k + 1], the probability forward[k] = P(D)/(P(D) + P(D⁻¹)), and log_ratio[k] = log P(D⁻¹) − log P(D).
+    D is kept in runs, rows of (which, how many): which = 0 are leapfrogs, i > 0 is the target's update i. Pair k has
+    the runs ends[k] to ends[k + 1], the share forward[k] = P(D)/(P(D) + P(D⁻¹)), which is one for a palindrome, and
+    log_ratio[k] = log P(D⁻¹) − log P(D). `cumulative` are the probabilities, added up, of the pairs, or of the kinds
+    of update where steps are drawn.
     """
 
     cumulative: np.ndarray
-    rows: np.ndarray
+    runs: np.ndarray
     ends: np.ndarray
     forward: np.ndarray
     log_ratio: np.ndarray
-    steps: int  # to be drawn one by one, 0 if none are
+    patience: int  # how many leapfrogs some lanes may make ahead of an update, while others wait
+    steps: int  # to be drawn one by one, into `runs`; 0 if none are
     log_leapfrog: float  # log of the probability that one is a leapfrog
     numbers: np.ndarray  # the target's numbers of the kinds of update
-    patience: int  # how many leapfrogs some lanes may make ahead of an update, while others wait
-    runs: np.ndarray  # room for D as runs of (which, how many)
     drawn: np.ndarray  # room for eight random numbers of two kinds
 
     def with_room(self) -> Plan:
         """The same with room of its own, if anything is drawn into it: blocks run on several threads."""
         if self.steps == 0:
             return self
-        return self._replace(
-            rows=np.empty_like(self.rows), runs=np.empty_like(self.runs), drawn=np.empty_like(self.drawn)
-        )
+        return self._replace(runs=np.empty_like(self.runs), drawn=np.empty_like(self.drawn))
 
 
-def room_for(steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and runs that are large enough for a sequence of so many steps."""
-    return np.zeros((2 * steps, 3), np.int64), np.zeros((steps, 2), np.int64)
+@inlined
+def first_steps(runs, begin, end, palindrome):
+    """Both fingers at their beginnings: a and b are runs, a_left and b_left the steps that are left of them.
 
-
-@stored
-def pair_up(runs, n_runs, patience, rows):
-    """Lay D, the first n_runs runs, and D⁻¹ side by side; returns how many rows, and whether D is a palindrome.
-
-    Two fingers go over D, one from either end, and what both point at is made by everyone. Else one of them waits: an
-    update for leapfrogs that lead to the same update, if these are few, and otherwise leapfrogs for an update.
+    A palindrome needs only one.
     """
-    n, palindrome = 0, True
-    a, b = 0, n_runs - 1
-    a_left, b_left = runs[a, 1], runs[b, 1]
-    while a < n_runs or b >= 0:
-        forward = runs[a, 0] if a < n_runs else -1
-        backward = runs[b, 0] if b >= 0 else -1
-        if forward == backward:
-            which, times, whose = forward, min(a_left, b_left), EVERYONE
+    return begin, begin - 1 if palindrome else end - 1, runs[begin, 1], runs[end - 1, 1]
+
+
+@inlined
+def next_steps(runs, begin, end, palindrome, fingers, patience):
+    """What is made next, of which kind and how often, and whose it is; and the fingers after it.
+
+    Where the two differ, one waits: an update for leapfrogs that lead to the same update, if these are few, and
+    otherwise leapfrogs for an update.
+    """
+    a, b, a_left, b_left = fingers
+    if palindrome:
+        return runs[a, 0], runs[a, 1], EVERYONE, (a + 1, b, a_left, b_left)
+    forward = runs[a, 0] if a < end else -1
+    backward = runs[b, 0] if b >= begin else -1
+    if forward == backward:
+        which, times, whose = forward, min(a_left, b_left), EVERYONE
+    else:
+        if forward < 0 or backward < 0:
+            first = backward < 0
+        elif forward == 0:
+            first = a_left <= patience and a + 1 < end and runs[a + 1, 0] == backward
         else:
-            palindrome = False
-            if forward < 0 or backward < 0:
-                first = backward < 0
-            elif forward == 0:
-                first = a_left <= patience and a + 1 < n_runs and runs[a + 1, 0] == backward
-            else:
-                first = backward > 0 or b_left > patience or b == 0 or runs[b - 1, 0] != forward
-            which, times, whose = (forward, a_left, FORWARD) if first else (backward, b_left, BACKWARD)
-        rows[n, 0], rows[n, 1], rows[n, 2] = which, times, whose
-        n += 1
-        if whose != BACKWARD:
-            a_left -= times
-            if a_left == 0:
-                a += 1
-                a_left = runs[a, 1] if a < n_runs else 0
-        if whose != FORWARD:
-            b_left -= times
-            if b_left == 0:
-                b -= 1
-                b_left = runs[b, 1] if b >= 0 else 0
-    return n, palindrome
+            first = backward > 0 or b_left > patience or b == begin or runs[b - 1, 0] != forward
+        which, times, whose = (forward, a_left, FORWARD) if first else (backward, b_left, BACKWARD)
+    if whose != BACKWARD:
+        a_left -= times
+        if a_left == 0:
+            a += 1
+            a_left = runs[a, 1] if a < end else 0
+    if whose != FORWARD:
+        b_left -= times
+        if b_left == 0:
+            b -= 1
+            b_left = runs[b, 1] if b >= begin else 0
+    return which, times, whose, (a, b, a_left, b_left)
+
+
+@inlined
+def _is_palindrome(runs, n):
+    i = 0
+    while i < n // 2 and runs[i, 0] == runs[n - 1 - i, 0] and runs[i, 1] == runs[n - 1 - i, 1]:
+        i += 1
+    return i == n // 2
 
 
 @inlined
@@ -105,7 +111,8 @@ def _draw_steps(plan, rng):
     while left > 0:
         if j == LANES:
             store(plan.drawn, 0, floor(log(1.0 - uniform(rng)) / plan.log_leapfrog))
-            store(plan.drawn, 1, uniform(rng))
+            if plan.numbers.size > 1:
+                store(plan.drawn, 1, uniform(rng))
             j = 0
         times = int(min(plan.drawn[0, j], float(left)))
         if times > 0:
@@ -113,8 +120,9 @@ def _draw_steps(plan, rng):
             n, left = n + 1, left - times
         if left > 0:
             k = 0
-            while plan.drawn[1, j] >= plan.cumulative[k]:
-                k += 1
+            if plan.numbers.size > 1:
+                while plan.drawn[1, j] >= plan.cumulative[k]:
+                    k += 1
             which = plan.numbers[k]
             if n > 0 and plan.runs[n - 1, 0] == which:
                 plan.runs[n - 1, 1] += 1
@@ -128,14 +136,14 @@ def _draw_steps(plan, rng):
 
 @inlined
 def draw_pair(plan, rng):
-    """Draw {D, D⁻¹}: its first row and its end, P(D)/(P(D) + P(D⁻¹)), and log P(D⁻¹) − log P(D).  (Algo. 3, line 2)
+    """Draw {D, D⁻¹}: its first run and its end, P(D)/(P(D) + P(D⁻¹)), and log P(D⁻¹) − log P(D).  (Algo. 3, line 2)
 
     Of a palindrome that share is one, and no lane has anything to choose. Steps that are drawn one by one give D and
     D⁻¹ the same probability.
     """
     if plan.steps > 0:
-        n, palindrome = pair_up(plan.runs, _draw_steps(plan, rng), plan.patience, plan.rows)
-        return 0, n, 1.0 if palindrome else 0.5, 0.0
+        n = _draw_steps(plan, rng)
+        return 0, n, 1.0 if _is_palindrome(plan.runs, n) else 0.5, 0.0
     k = 0
     if plan.cumulative.size > 1:
         u = lane_uniform(rng, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mahmc.compiled import kernel
 from mahmc.kernels.moves import conclude, kinetic, leapfrogs, record, refresh, remember, undo, update_after, update_some
-from mahmc.kernels.plan import BACKWARD, EVERYONE, FORWARD, draw_pair
+from mahmc.kernels.plan import BACKWARD, EVERYONE, FORWARD, draw_pair, first_steps, next_steps
 from mahmc.lanes import exp, is_finite, load, splat, where
 from mahmc.streams import uniform
 
@@ -25,14 +25,16 @@ def trajectory(target, state, plan, outer, epsilon, correction, counts, out, fir
         delta_E = log_ratio = splat(0.0)
         begin, end, share, forward_log_ratio = draw_pair(plan, state.block_rng)  # Algo. 3, line 2
         everyone = forward = U0 == U0
-        if share < 1.0:  # no palindrome: each lane draws its direction
+        palindrome = share == 1.0
+        if not palindrome:  # each lane draws its direction
             forward = uniform(state.rng) < share
             log_ratio = where(forward, forward_log_ratio, -forward_log_ratio)
         made = 0
-        for run in range(begin, end):
+        fingers = first_steps(plan.runs, begin, end, palindrome)
+        while fingers[0] < end or fingers[1] >= begin:
             if stop[0]:
                 break
-            which, times, whose = plan.rows[run, 0], plan.rows[run, 1], plan.rows[run, 2]
+            which, times, whose, fingers = next_steps(plan.runs, begin, end, palindrome, fingers, plan.patience)
             theirs = everyone if whose == EVERYONE else forward if whose == FORWARD else ~forward
             if which == 0:
                 U = leapfrogs(target, state, where(theirs, epsilon, 0.0), times)
