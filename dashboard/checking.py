@@ -10,13 +10,16 @@ import pandas as pd
 import streamlit as st
 from scipy import stats
 
-from dashboard import controls, figures
+from dashboard import controls, figures, trajectory, uploading
 from dashboard.comparing import distances
+from dashboard.controls import Choices
 from dashboard.figures import Chart
 from dashboard.ledger import AGREEMENT, OWN, SETTINGS, Asked, Ledger
 from dashboard.live_chart import LiveChart
 from dashboard.live_status import live_status
+from dashboard.markup import unmarked
 from dashboard.session import Session
+from dashboard.uploads import TARGET
 from dashboard.verdict_matrix import Line, Square, verdict_matrix
 from mahmc.checks import CHECKS, Cell, Finding, Verdict, joint, margins
 from mahmc.checks.verdicts import POWER
@@ -26,6 +29,7 @@ UPDATE_SECONDS = 0.5
 SYMBOLS = {Verdict.RIGHT: "✓", Verdict.WRONG: "✕", Verdict.UNCLEAR: "?"}
 WORDS = {Verdict.RIGHT: "right", Verdict.WRONG: "wrong", Verdict.UNCLEAR: "not enough"}
 STATES = {Verdict.RIGHT: "right", Verdict.WRONG: "wrong", Verdict.UNCLEAR: "unclear"}
+NO_SQUARE = Square("none", "", "no", "discrete part", "It visits discrete variables, and this target has none.")
 COLOURS = {Verdict.RIGHT: "green", Verdict.WRONG: "red", Verdict.UNCLEAR: "orange"}
 
 
@@ -52,10 +56,10 @@ def sidebar(tab: Session, ledger: Ledger) -> tuple[list[Cell], str]:
         )  # fmt: skip
         if asked.with_own:
             controls.choose_target_and_sampler(asked.own)
-            controls.choose_target_settings(asked.own, expanded=True)
+            with controls.target_settings(asked.own, expanded=True):
+                _own_data(tab, asked.own)
             with st.expander(f"Parameters of {EVERY_SAMPLER[asked.own.sampler].title}"):
-                controls.choose_parameters(asked.own)
-                controls.choose_update(asked.own)
+                trajectory.choose(asked.own)
     cells, problem = asked.cells()
     if not any(cell.key == asked.cell for cell in cells):  # its column is gone
         asked.cell = Asked().cell
@@ -65,6 +69,17 @@ def sidebar(tab: Session, ledger: Ledger) -> tuple[list[Cell], str]:
                 _run_button(tab, ledger, [cell], "Check it", "checks.run.own", primary=True)
     controls.write_link(asked.link())
     return cells, problem
+
+
+def _own_data(tab: Session, own: Choices) -> None:
+    """Which data, of BLR."""
+    if own.target != TARGET:
+        return
+    key = f"checks.data.{len(tab.uploads)}"
+    controls.fill(key, own.data.fingerprint if own.data else "")
+    own.data = tab.uploads.get(uploading.choose_known(tab.uploads, key))
+    if own.data is not None and not own.built().truths:
+        st.caption(uploading.NO_TRUTH)
 
 
 def heading(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
@@ -161,7 +176,8 @@ def _matrix(tab: Session, ledger: Ledger, cells: list[Cell], alive: bool) -> Non
     lines = []
     for sampler in EVERY_SAMPLER:
         method = EVERY_SAMPLER[sampler]
-        squares = [_square(tab, ledger, cell) for cell in cells if cell.sampler == sampler]
+        row = {cell.case.name: cell for cell in cells if cell.sampler == sampler}
+        squares = [_square(tab, ledger, row[name]) if name in row else NO_SQUARE for name, _ in columns]
         lines.append(Line(sampler, method.title, "wrong on purpose" if method.wrong else "", squares))
 
     def choose(sampler: str, column: str) -> None:
@@ -249,12 +265,7 @@ def closer_look(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
 
 def _sentence(finding: Finding) -> str:
     verdict = finding.verdict
-    return f":{COLOURS[verdict]}[**{SYMBOLS[verdict]} {finding.check.capitalize()}**] {_unmarked(finding.words)}"
-
-
-def _unmarked(text: str) -> str:
-    """With what Markdown would take for marks left as it is."""
-    return "".join(f"\\{letter}" if letter in "*_[]`$<>~" else letter for letter in text)
+    return f":{COLOURS[verdict]}[**{SYMBOLS[verdict]} {finding.check.capitalize()}**] {unmarked(finding.words)}"
 
 
 def _pictures(ledger: Ledger, cells: list[Cell], cell: Cell) -> None:
@@ -308,8 +319,9 @@ def quantities(cell: Cell) -> list[str]:
 
 
 def foremost(cell: Cell) -> str:
-    """The quantity to look at first: the paper's, or τ where that was not kept."""
-    return cell.target.paper_quantity if cell.target.paper_quantity in quantities(cell) else "tau"
+    """The quantity to look at first: the paper's, or τ where that was not kept, or any."""
+    names = quantities(cell)
+    return next(name for name in (cell.target.paper_quantity, "tau", *names) if name in names)
 
 
 def histogram(cell: Cell, name: str) -> Chart:

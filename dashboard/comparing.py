@@ -12,18 +12,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import figures
+from dashboard import controls, figures, trajectory, uploading
 from dashboard.figures import Chart
 from dashboard.live_chart import LiveChart
 from dashboard.live_status import Tile, live_status
+from dashboard.markup import unmarked
 from dashboard.session import Session
-from mahmc import Comparison, InvalidInput, tables
+from dashboard.uploads import TARGET, Upload
+from mahmc import Comparison, InvalidInput, RunSpec, schedules, tables
 from mahmc.compare import COSTS, REPLICATES, WORST, Interval, accuracy
-from mahmc.samplers import PAPER_SAMPLERS, PARAMETERS, SAMPLERS
-from mahmc.targets import FAMILIES, Truth
+from mahmc.samplers import PAPER_SAMPLERS, PARAMETERS, SAMPLERS, Sampler
+from mahmc.spec import ALTERNATE, NONE, OF_ALTERNATE, usual_outer
+from mahmc.targets import FAMILIES, Target, Truth
 
 UPDATE_SECONDS = 0.5
 SECOND = "mahmc, Nᵁ 4"
+SAME_MEAN = "mahmc, i.i.d."
+CHOICES = ("schedule", "update", "outer")  # of a sampler, beside its parameters
 TRACE_LEAPFROGS = 20_000  # of one chain, that traces show
 MOST_BUDGET = 10**9
 
@@ -32,7 +37,7 @@ MOST_BUDGET = 10**9
 class Wish:
     """What the controls ask for."""
 
-    target: str
+    target: Target
     samplers: Mapping[str, Mapping[str, Any]]
     gradients: int
     replicates: int
@@ -47,45 +52,62 @@ class Wish:
 
 def sidebar(tab: Session) -> tuple[Wish | None, str]:
     """All controls; the wish they make, or what is wrong with it."""
-    problem = _read_link()
-    wish = _controls()
-    _write_link()
+    problem = _read_link(tab)
     try:
+        wish = _controls(tab)
         wish.comparison()
         return wish, problem
     except InvalidInput as refusal:
-        return None, f"This cannot be compared: {refusal}"
+        return None, f"This cannot be compared: {unmarked(str(refusal))}"
+    finally:
+        _write_link(tab)
 
 
-def _controls() -> Wish:
+def _controls(tab: Session) -> Wish:
     with st.sidebar:
-        target = st.selectbox("Target", list(FAMILIES), key="compare.target",
-                              format_func=lambda name: FAMILIES[name].title)  # fmt: skip
+        name = st.selectbox("Target", list(FAMILIES), key="compare.target", format_func=controls.target_title)
+        data = uploading.choose_known(tab.uploads, "compare.data") if name == TARGET else ""
+        target = tab.uploads[data].target({}) if data else FAMILIES[name].build()
         chosen = st.multiselect("Samplers", list(SAMPLERS), list(PAPER_SAMPLERS), key="compare.samplers",
                                 format_func=lambda name: SAMPLERS[name].title)  # fmt: skip
-        second = target == "mdc" and st.toggle(
+        able = [sampler for sampler in chosen if SAMPLERS[sampler].takes(target)]
+        if left_out := [SAMPLERS[sampler].title for sampler in chosen if sampler not in able]:
+            st.caption(f"Left out: {', '.join(left_out)}, as this target has no discrete variables to visit.")
+        same_mean = bool(target.updates) and st.toggle(
+            "MAHMC: Nᵁ against an i.i.d. schedule of the same mean", key="compare.iid",
+            help="Also MAHMC with each step drawn on its own, a leapfrog or an update, as many of both on average.",
+        )  # fmt: skip
+        second = name == "mdc" and st.toggle(
             "Also MAHMC at Nᵁ = 4, ε = 0.035", key="compare.second",
             help="The paper's second figure for MAHMC on MDC, 6.08e-3.",
         )  # fmt: skip
         samplers: dict[str, Mapping[str, Any]] = {
-            name: {"sampler": name} | _values(target, name) for name in chosen
+            sampler: {"sampler": sampler} | _values(target, sampler) for sampler in able
         }  # fmt: skip
-        if second:
-            samplers[SECOND] = dict(tables.SECOND_MDC)
-        budget = FAMILIES[target].build().budget
         gradients = st.number_input(
-            "Leapfrogs of a replicate", 1, MOST_BUDGET, budget, step=budget // 4,
-            key=f"compare.budget.{target}",
+            "Leapfrogs of a replicate", 1, MOST_BUDGET, target.budget, step=target.budget // 4,
+            key=f"compare.budget.{name}",
             help="All chains together. Every sampler gets exactly as many, so it is rounded to what divides evenly.",
         )  # fmt: skip
         replicates = st.number_input("Replicates", 2, 100, REPLICATES, key="compare.replicates",
                                      help="Independent repetitions, which the intervals come from.")  # fmt: skip
         seed = st.number_input("Seed", 0, 2**53 - 1, 0, key="compare.seed",
                                help="The same seed and settings give the same table.")  # fmt: skip
+    if same_mean:
+        samplers[SAME_MEAN] = _of_the_same_mean(target, samplers.get("mahmc", {"sampler": "mahmc"}))
+    if second:
+        samplers[SECOND] = dict(tables.SECOND_MDC)
     return Wish(target, samplers, int(gradients), int(replicates), int(seed))
 
 
-def _read_link() -> str:
+def _of_the_same_mean(target: Target, mahmc: Mapping[str, Any]) -> dict[str, Any]:
+    """MAHMC as it is, but with each step of its trajectory drawn on its own."""
+    law = RunSpec.of(target, **mahmc).law
+    kept = {name: value for name, value in mahmc.items() if name not in OF_ALTERNATE}
+    return kept | {"schedule": str(schedules.same_mean(law))}
+
+
+def _read_link(tab: Session) -> str:
     """Once a visit: put what the link says into the controls. Returns what of it cannot be used."""
     if "compare.read" in st.session_state:
         return ""
@@ -93,22 +115,25 @@ def _read_link() -> str:
     refused = []
     for key, text in st.query_params.to_dict().items():
         try:
-            st.session_state[key] = _parsed(key, text)
+            st.session_state[key] = _parsed(key, text, tab.uploads)
         except (ValueError, KeyError):
             refused.append(key[:40])
-    return f"Not used of this link: {', '.join(refused[:5])}." if refused else ""
+    no_data = " Data of one's own are in no link: upload them again, on Explore." if "compare.data" in refused else ""
+    return f"Not used of this link: {unmarked(', '.join(refused[:5]))}.{no_data}" if refused else ""
 
 
-def _parsed(key: str, text: str) -> Any:
+def _parsed(key: str, text: str, uploads: Mapping[str, Upload]) -> Any:
     """The value of one control; raises ValueError or KeyError where there is none such."""
     match key.split("."):
         case ["compare", "target"]:
             return _one_of(text, FAMILIES)
+        case ["compare", "data"]:
+            return _one_of(text, {"": None, **uploads})
         case ["compare", "cost"]:
             return _one_of(text, COSTS)
         case ["compare", "samplers"]:
             return [_one_of(name, SAMPLERS) for name in text.split(",") if name]
-        case ["compare", "second"]:
+        case ["compare", "second" | "iid"]:
             return text == "1"
         case ["compare", "budget", target] if target in FAMILIES:
             return _within(int(text), 1, MOST_BUDGET)
@@ -118,7 +143,19 @@ def _parsed(key: str, text: str) -> Any:
             return _within(int(text), 0, 2**53 - 1)
         case ["compare", target, sampler, name] if target in FAMILIES and name in SAMPLERS[sampler].parameters:
             return PARAMETERS[name].check(PARAMETERS[name].parse(text))
+        case ["compare", target, sampler, name] if target in FAMILIES and sampler in SAMPLERS and name in CHOICES:
+            return _parsed_choice(FAMILIES[target].build(), SAMPLERS[sampler], name, text)
     raise KeyError(key)
+
+
+def _parsed_choice(target: Target, method: Sampler, name: str, text: str) -> Any:
+    if name == "schedule":
+        if text != ALTERNATE:
+            schedules.parse(text)
+        return text
+    if name == "outer":
+        return _one_of(text, dict.fromkeys(("", *target.updates, NONE)))
+    return [_one_of(update, dict.fromkeys(method.updates(target))) for update in text.split(",") if update]
 
 
 def _one_of(text: str, known: Mapping[str, Any]) -> str:
@@ -133,33 +170,61 @@ def _within(value: int, low: int, high: int) -> int:
     return value
 
 
-def _write_link() -> None:
+def _write_link(tab: Session) -> None:
     """What the controls say goes into the address."""
     for key, value in st.session_state.items():
         name = str(key)
         try:
             text = ",".join(value) if isinstance(value, list) else str(int(value) if isinstance(value, bool) else value)
-            _parsed(name, text)
+            _parsed(name, text, tab.uploads)
         except (ValueError, KeyError, TypeError):
             continue
         if st.query_params.get(name) != text:
             st.query_params[name] = text
 
 
-def _values(target: str, sampler: str) -> dict[str, Any]:
+def _values(target: Target, sampler: str) -> dict[str, Any]:
     """A sampler's settings, the paper's to begin with."""
-    method = SAMPLERS[sampler]
+    method, place = SAMPLERS[sampler], f"compare.{target.name}.{sampler}"
     values: dict[str, Any] = {}
     with st.expander(method.title):
-        for name, best in method.defaults(target).items():
+        if method.takes_schedule and target.updates:
+            values["schedule"] = _schedule(f"{place}.schedule")
+        replaced = OF_ALTERNATE if values.get("schedule", ALTERNATE) != ALTERNATE else ()
+        for name, best in method.defaults(target.name).items():
             parameter = PARAMETERS[name]
             whole = parameter.kind == "int"
-            values[name] = st.number_input(
+            value = st.number_input(
                 f"{parameter.symbol} {parameter.title}", value=int(best) if whole else float(best),
                 step=1 if whole else 0.005, format=None if whole else "%g", help=parameter.help,
-                key=f"compare.{target}.{sampler}.{name}",
+                key=f"{place}.{name}", disabled=name in replaced,
             )  # fmt: skip
+            if name not in replaced:
+                values[name] = value
+        if target.updates:
+            values |= _updates(target, method, place)
     return values
+
+
+def _schedule(key: str) -> str:
+    """A schedule as text; what is none is said, and the comparison waits."""
+    text = st.text_input(
+        "Schedule", ALTERNATE, key=key,
+        help=f"{trajectory.SCHEDULE_HELP} Write it as one of: {schedules.FORMS}",
+    ) or ALTERNATE  # fmt: skip
+    return text.strip()
+
+
+def _updates(target: Target, method: Sampler, place: str) -> dict[str, Any]:
+    """The updates inside a trajectory, and the one after it."""
+    able = method.updates(target)
+    picked = st.multiselect("Updates of qᴼ", able, able[:1], key=f"{place}.update", help=trajectory.UPDATE_HELP)
+    usual = usual_outer(picked or able, method)
+    outer = st.selectbox(
+        "After the trajectory", ("", *target.updates, NONE), key=f"{place}.outer",
+        format_func=lambda name: name or f"as usual: {usual}", help=trajectory.OUTER_HELP,
+    )  # fmt: skip
+    return {"update": ",".join(picked) or None, "outer": outer or None}
 
 
 def heading(tab: Session, wish: Wish | None) -> None:
@@ -216,7 +281,7 @@ def _live(tab: Session, wish: Wish | None, was_alive: bool) -> None:
     job, about = tab.comparing, _chosen(tab)
     with status:
         if job is None:
-            st.info("All five samplers get the same number of leapfrogs, several times over. Press **Run**.",
+            st.info("All samplers get the same number of leapfrogs, several times over. Press **Run**.",
                     icon=":material/play_circle:")  # fmt: skip
         elif job.problem:
             st.error(job.problem, icon=":material/error:")
@@ -252,7 +317,8 @@ def _status_line(tab: Session) -> str:
 
 def _headlines(found: Comparison, about: dict[str, str]) -> list[str]:
     done = found.done
-    pairs = [(label, other) for label in (SECOND, "mahmc") for other in tables.AGAINST if {label, other} <= done.keys()]
+    wanted = [("mahmc", SAME_MEAN), *((label, other) for label in (SECOND, "mahmc") for other in tables.AGAINST)]
+    pairs = [pair for pair in wanted if set(pair) <= done.keys()]
     lines = [tables.headline(found, label, other, **about) for label, other in pairs]
     return [f"**{lines[0]}**", *lines[1:]] if lines else []
 
@@ -296,7 +362,7 @@ def after(tab: Session) -> None:
     found, about = job.comparison, _chosen(tab)
     _buttons(tab, found)
     _downloads(found, about)
-    if found.target.name == "blr" and not dict(found.entries[next(iter(found.done))].spec.settings).get("prior_only"):
+    if found.target.name == TARGET:
         _agreement(found)
     _multiples(found)
 
@@ -306,7 +372,7 @@ def _buttons(tab: Session, found: Comparison) -> None:
     with st.container(horizontal=True):
         for label, entry in found.done.items():
             if st.button(label, key=f"compare.open.{label}", icon=":material/tune:"):
-                tab.open(entry.run.spec.with_(keep=None) if entry.run else entry.spec)
+                tab.open((entry.run.spec if entry.run else entry.spec).on(found.target, keep=None))
                 st.switch_page("pages/explore.py")
 
 
@@ -356,20 +422,22 @@ def _grid(charts: Mapping[str, Chart], kind: str) -> None:
 
 
 def _agreement(found: Comparison) -> None:
-    """BLR: posterior means against the reference, and the accuracy of each."""
-    st.subheader("Posterior means against the reference")
+    """BLR: posterior means against the reference where there is one, and the accuracy of each."""
     names = [name for name in next(iter(found.done.values())).means[0] if name.startswith("beta[")]
     truths = [truth for name in names if (truth := found.target.truth(name))]
-    rows: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
-    for label, entry in found.done.items():
-        means = np.array([[replicate[name] for name in names] for replicate in entry.means])
-        error = means.std(axis=0, ddof=1) / math.sqrt(len(means))
-        rows[label] = (entry.spec.sampler, *distances(means.mean(axis=0), error, truths))
-    chart = figures.means_against_reference(rows, min(entry.replicates for entry in found.done.values()))
-    st.markdown(f"**{chart.alt}**")
-    LiveChart.of(chart.figure, alt=chart.alt, caption=chart.caption, height=340).show("chart.agreement")
+    if truths:
+        st.subheader("Posterior means against the reference")
+        rows: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
+        for label, entry in found.done.items():
+            means = np.array([[replicate[name] for name in names] for replicate in entry.means])
+            error = means.std(axis=0, ddof=1) / math.sqrt(len(means))
+            rows[label] = (entry.spec.sampler, *distances(means.mean(axis=0), error, truths))
+        chart = figures.means_against_reference(rows, min(entry.replicates for entry in found.done.values()))
+        st.markdown(f"**{chart.alt}**")
+        LiveChart.of(chart.figure, alt=chart.alt, caption=chart.caption, height=340).show("chart.agreement")
     shares = ", ".join(f"{label} {accuracy(entry.run):.2%}" for label, entry in found.done.items() if entry.run)
-    st.markdown(f"Points classified right by a vote of the draws: {shares}. The paper has 98.77 %.")
+    paper = "" if found.target.fingerprint else " The paper has 98.77 %."
+    st.markdown(f"Points classified right by a vote of the draws: {shares}.{paper}")
 
 
 def distances(means: np.ndarray, errors: np.ndarray, truths: Sequence[Truth]) -> tuple[np.ndarray, np.ndarray]:

@@ -9,21 +9,29 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from mahmc import InvalidInput, Parameter, RunSpec
+from dashboard.uploads import TARGET, Upload
+from mahmc import InvalidInput, Parameter, RunSpec, schedules
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS
-from mahmc.spec import RUN_PARAMETERS, described
-from mahmc.targets import FAMILIES
+from mahmc.schedules import Schedule
+from mahmc.spec import ALTERNATE, NONE, OF_ALTERNATE, RUN_PARAMETERS, described, usual_outer
+from mahmc.targets import FAMILIES, Target
 
 VIEWS = ("simple", "full")
 DRAWS = 20_000  # a dashboard's default: seconds on any target
 TABLE_COLUMN = 72  # pixels: three columns fit the sidebar
 _TABLE = ("weights", "means", "sds")
+NO_DATA = (
+    "This link is of a run on somebody's own data, which no link carries, so you see the defaults. To get that run, "
+    "take BLR in the full view, and upload the same file again under the target's own parameters."
+)
 
 
 @dataclass
@@ -37,7 +45,11 @@ class Choices:
     of_run: dict[str, Any] = field(default_factory=dict)
     of_target: dict[str, dict[str, Any]] = field(default_factory=dict)  # by target
     of_sampler: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # by target and sampler
-    update: dict[str, str] = field(default_factory=dict)  # by target
+    of_trajectory: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)  # schedule, outer: likewise
+    of_iid: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # what makes an i.i.d. schedule
+    drafts: dict[tuple[str, str, str], str] = field(default_factory=dict)  # schedules by target, sampler and kind
+    update: dict[str, str] = field(default_factory=dict)  # by target: Q₁, Q₂, …, separated by commas
+    data: Upload | None = None  # a person's own, in place of those that BLR brings
     edition: int = 0  # goes up when choices are changed other than by their widgets
     page: str = "explore"
 
@@ -54,31 +66,71 @@ class Choices:
         choices.of_target[spec.target] = dict(spec.settings)
         choices.of_sampler[spec.target, spec.sampler] = spec.values
         choices.update[spec.target] = spec.update
+        path = {"schedule": spec.schedule if spec.schedule != ALTERNATE else "",
+                "outer": spec.outer if spec.outer != usual_outer(spec.updates, spec.method) else ""}  # fmt: skip
+        choices.of_trajectory[spec.target, spec.sampler] = {name: text for name, text in path.items() if text}
         return choices
 
     def spec(self) -> RunSpec:
         """The spec that these choices make; InvalidInput if they make none."""
-        return RunSpec.of(
-            self.target,
-            self.sampler,
-            update=self.chosen_update(),
-            **({"draws": DRAWS, "warmup": DRAWS // 10} | self.of_run),
-            **self.of_target.get(self.target, {}),
-            **self.of_sampler.get((self.target, self.sampler), {}),
-        )
+        run = {"draws": DRAWS, "warmup": DRAWS // 10} | self.of_run
+        return RunSpec.of(self.built(), self.sampler, **run, **self.of_method(self.sampler))
 
-    def updates(self) -> tuple[str, ...]:
-        """The updates of qᴼ that the sampler can make on the target."""
-        return EVERY_SAMPLER[self.sampler].updates(FAMILIES[self.target].build())
+    def built(self) -> Target:
+        """The target with what was chosen of it."""
+        settings = self.of_target.get(self.target, {})
+        if self.data is not None and self.target == TARGET:
+            return self.data.target(settings)
+        return FAMILIES[self.target].build(**settings)
 
-    def chosen_update(self) -> str | None:
-        """The update that was chosen, if this sampler can make it, else that which it makes by default."""
-        return self.update[self.target] if self.update.get(self.target) in self.updates() else None
+    def family(self) -> Target:
+        """The target as it comes, for what all of its kind have in common."""
+        return FAMILIES[self.target].build()
+
+    def of_method(self, sampler: str) -> dict[str, Any]:
+        """What was chosen of a sampler on the target, as RunSpec takes it."""
+        place = (self.target, sampler)
+        chosen: dict[str, Any] = self.of_sampler.get(place, {}) | self.of_trajectory.get(place, {})
+        left_out = OF_ALTERNATE if "schedule" in chosen else ()
+        kept = {name: value for name, value in chosen.items() if name not in left_out}
+        kinds = len(schedules.parse(chosen["schedule"]).updates) if "schedule" in chosen else 1
+        return kept | {"update": ",".join(self.picked(sampler)[: max(1, kinds)]) or None}
+
+    def samplers(self) -> tuple[str, ...]:
+        """The samplers that can sample the target."""
+        return tuple(name for name, sampler in EVERY_SAMPLER.items() if sampler.takes(self.family()))
+
+    def able(self) -> tuple[str, ...]:
+        """The updates of qᴼ that the sampler can make on the target, that which it makes by default first."""
+        return EVERY_SAMPLER[self.sampler].updates(self.family())
+
+    def picked(self, sampler: str | None = None) -> list[str]:
+        """The updates Q₁, Q₂, … that were chosen, as far as the sampler can make them; at first its own."""
+        able = EVERY_SAMPLER[sampler or self.sampler].updates(self.family())
+        chosen = [name for name in self.update.get(self.target, "").split(",") if name in able]
+        return chosen or list(able[:1])
 
     def values(self) -> dict[str, Any]:
         """The sampler's parameters, where nothing was chosen its best values."""
         best = EVERY_SAMPLER[self.sampler].defaults(self.target)
         return best | self.of_sampler.get((self.target, self.sampler), {})
+
+    @property
+    def schedule(self) -> str:
+        """The schedule that was chosen, "alternate" where none was."""
+        return self.of_trajectory.get((self.target, self.sampler), {}).get("schedule", ALTERNATE)
+
+    def law(self) -> Schedule:
+        """P^D as it was chosen."""
+        own = self.schedule != ALTERNATE
+        return schedules.parse(self.schedule) if own else EVERY_SAMPLER[self.sampler].law(self.values())
+
+    def choose(self, name: str, value: str) -> None:
+        """Take a schedule or an outer update; nothing is as usual."""
+        place = self.of_trajectory.setdefault((self.target, self.sampler), {})
+        place[name] = value
+        if not value:
+            del place[name]
 
 
 # ------------------------------------------------------------------------------------------------- links
@@ -92,6 +144,8 @@ def read_link(query: Mapping[str, str]) -> tuple[Choices, str]:
     view = view if view in VIEWS else "simple"
     if not query:
         return Choices(view=view, follow=follow), ""
+    if query.get("data"):
+        return Choices(view=view, follow=follow), NO_DATA
     try:
         return Choices.of(RunSpec.from_query(query), view, follow), ""
     except InvalidInput:
@@ -103,6 +157,7 @@ def _what_is_wrong(query: Mapping[str, str]) -> str:
     for name, allowed in (("target", FAMILIES), ("sampler", EVERY_SAMPLER)):
         if query.get(name) not in allowed:
             problems.append(f"its {name} is none of {', '.join(allowed)}")
+    problems += _wrong_choices(query)
     parameters = described(query.get("target", ""))
     for name, text in query.items():
         if name in parameters:
@@ -114,6 +169,24 @@ def _what_is_wrong(query: Mapping[str, str]) -> str:
     return "This link cannot be used as it is, so you see the defaults: " + (
         "; ".join(problems) or "its parameters do not go together"
     )
+
+
+def _wrong_choices(query: Mapping[str, str]) -> list[str]:
+    """What is wrong with schedule and updates, each on its own."""
+    problems = []
+    if (text := query.get("schedule", ALTERNATE)) not in ("", ALTERNATE):
+        try:
+            schedules.parse(text)
+        except InvalidInput:
+            problems.append(
+                f"its schedule is none, or one whose mirror image is never drawn; it is one of {schedules.FORMS}"
+            )
+    if query.get("target") in FAMILIES:
+        known = FAMILIES[query["target"]].build().updates
+        for name in ("update", "outer"):
+            if not set(query.get(name, NONE).split(",")) <= {*known, NONE, ""}:
+                problems.append(f"{name} is none of {', '.join((*known, NONE))}")
+    return problems
 
 
 def link(spec: RunSpec, choices: Choices) -> dict[str, str]:
@@ -136,8 +209,8 @@ def number(parameter: Parameter, place: dict[str, Any], value: Any, key: str) ->
     label = f"{parameter.symbol} {parameter.title}" if parameter.symbol else parameter.title
     slider_key, field_key = f"{key}.slider", f"{key}.exact"
     place.setdefault(parameter.name, value)
-    _fill(slider_key, _nearest(parameter, place[parameter.name]))
-    _fill(field_key, place[parameter.name])
+    fill(slider_key, _nearest(parameter, place[parameter.name]))
+    fill(field_key, place[parameter.name])
     left, right = st.columns([3, 2], vertical_alignment="bottom", wrap=False)
     moved: dict[str, Any] = {"on_change": _moved, "args": (parameter, place, slider_key, field_key)}
     if options := _options(parameter):
@@ -157,7 +230,7 @@ def number(parameter: Parameter, place: dict[str, Any], value: Any, key: str) ->
     )  # fmt: skip
 
 
-def _fill(key: str, value: Any) -> None:
+def fill(key: str, value: Any) -> None:
     if key not in st.session_state:
         st.session_state[key] = value
 
@@ -222,7 +295,7 @@ def _short(value: float) -> str:
 def choose_view(choices: Choices) -> None:
     """Simple or full."""
     key = f"view.{choices.mark}"
-    _fill(key, choices.view)
+    fill(key, choices.view)
     st.segmented_control(
         "Depth", VIEWS, key=key, required=True, format_func=str.capitalize, label_visibility="collapsed",
         help="Simple: the essentials. Full: every control and diagnostic.", on_change=_take,
@@ -230,35 +303,55 @@ def choose_view(choices: Choices) -> None:
     )  # fmt: skip
 
 
+def target_title(name: str) -> str:
+    """A target as people choose it; one from a person's own file with that file's name."""
+    family = FAMILIES[name]
+    return f"{family.title} · your own, {Path(family.file).name}" if family.file else family.title
+
+
 def choose_target_and_sampler(choices: Choices) -> None:
-    titles: dict[str, dict[str, tuple[str, str]]] = {
-        "target": {name: (family.title, family.about) for name, family in FAMILIES.items()},
-        "sampler": {name: (sampler.label, sampler.about) for name, sampler in EVERY_SAMPLER.items()},
-    }
-    for name, table in titles.items():
-        key = f"{name}.{choices.mark}"
-        _fill(key, getattr(choices, name))
-        titled = {item: title for item, (title, _) in table.items()}
-        st.selectbox(
-            name.capitalize(), tuple(table), key=key, format_func=titled.__getitem__, on_change=_take,
-            args=(choices, name, key),
-        )  # fmt: skip
-        st.caption(table[getattr(choices, name)][1])
+    """The target, and of the samplers one that can sample it."""
+    key = f"target.{choices.mark}"
+    fill(key, choices.target)
+    st.selectbox("Target", tuple(FAMILIES), key=key, format_func=target_title, on_change=_take_target,
+                 args=(choices, key))  # fmt: skip
+    st.caption(FAMILIES[choices.target].about)
+    able = choices.samplers()
+    key = f"sampler.{len(able)}.{choices.mark}"
+    fill(key, choices.sampler)
+    st.selectbox("Sampler", able, key=key, format_func=lambda name: EVERY_SAMPLER[name].label, on_change=_take,
+                 args=(choices, "sampler", key))  # fmt: skip
+    st.caption(EVERY_SAMPLER[choices.sampler].about)
 
 
 def _take(place: Any, name: str, key: str) -> None:
     setattr(place, name, st.session_state[key])
 
 
+def _take_target(choices: Choices, key: str) -> None:
+    """Take it, with another sampler if the one that was chosen cannot sample it."""
+    _take(choices, "target", key)
+    if choices.sampler not in choices.samplers():
+        was, choices.sampler = EVERY_SAMPLER[choices.sampler].title, Choices.sampler
+        now = EVERY_SAMPLER[choices.sampler].title
+        st.toast(f"{was} visits discrete variables one by one, and this target has none: {now} is taken instead.")
+
+
 def choose_parameters(choices: Choices) -> None:
     """A slider for each parameter the sampler has; in the simple view those that every sampler has."""
     place = choices.of_sampler.setdefault((choices.target, choices.sampler), {})
+    replaced = OF_ALTERNATE if choices.schedule != ALTERNATE else ()
     for name, value in choices.values().items():
-        if choices.view == "full" or name in ("epsilon", "L"):
+        if name not in replaced and (choices.view == "full" or name in ("epsilon", "L")):
             number(PARAMETERS[name], place, value, f"{choices.target}.{choices.sampler}.{name}.{choices.mark}")
-    if place != EVERY_SAMPLER[choices.sampler].defaults(choices.target):
-        in_paper = choices.target in EVERY_SAMPLER[choices.sampler].presets
-        whose = "that the paper found best" if in_paper else "to begin with"
+
+
+def choose_defaults(choices: Choices) -> None:
+    """A way back to the values to begin with, where others were chosen."""
+    method = EVERY_SAMPLER[choices.sampler]
+    if choices.values() != method.defaults(choices.target) or choices.schedule != ALTERNATE:
+        in_paper = choices.target in method.presets
+        whose = "that the paper found best" if in_paper and method.paper_ess else "to begin with"
         st.button(
             "Paper's best values" if in_paper else "Default values", on_click=_best, args=(choices,),
             icon=":material/menu_book:", width="stretch",
@@ -267,28 +360,30 @@ def choose_parameters(choices: Choices) -> None:
 
 
 def _best(choices: Choices) -> None:
-    choices.of_sampler.pop((choices.target, choices.sampler), None)
+    for table in (choices.of_sampler, choices.of_trajectory, choices.of_iid):
+        table.pop((choices.target, choices.sampler), None)
     choices.edition += 1
 
 
-def choose_target_settings(choices: Choices, expanded: bool = False) -> None:
-    """The target's own parameters, in an expander."""
+def target_settings(choices: Choices, expanded: bool = False) -> DeltaGenerator:
+    """The target's own parameters, in an expander, which is returned for more."""
     place = choices.of_target.setdefault(choices.target, {})
-    with st.expander("Target's own parameters", expanded=expanded):
+    with st.expander("Target's own parameters", expanded=expanded) as expander:
         for parameter in FAMILIES[choices.target].parameters:
             key = f"{choices.target}.{parameter.name}.{choices.mark}"
             if parameter.kind == "bool":
-                _fill(key, place.get(parameter.name, parameter.default))
+                fill(key, place.get(parameter.name, parameter.default))
                 st.toggle(
-                    parameter.title, key=key, help=parameter.help, on_change=_keep, args=(place, parameter.name, key)
+                    parameter.title, key=key, help=parameter.help, on_change=keep, args=(place, parameter.name, key)
                 )
             elif parameter.kind != "floats":
                 number(parameter, place, parameter.default, key)
         if choices.target == "gmm":
             _mixture_table(choices, place)
+    return expander
 
 
-def _keep(place: dict[str, Any], name: str, key: str) -> None:
+def keep(place: dict[str, Any], name: str, key: str) -> None:
     place[name] = st.session_state[key]
 
 
@@ -323,23 +418,8 @@ def _normalise(choices: Choices, place: dict[str, Any], edited: dict[str, tuple[
     choices.edition += 1
 
 
-def choose_update(choices: Choices) -> None:
-    """How qᴼ is updated, where there is one."""
-    updates = choices.updates()
-    if not updates:
-        return
-    key = f"{choices.target}.update.{','.join(updates)}.{choices.mark}"
-    _fill(key, choices.chosen_update() or updates[0])
-    st.segmented_control(
-        "Update of qᴼ", updates, key=key, required=True, format_func=str.capitalize,
-        help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
-        on_change=_keep, args=(choices.update, choices.target, key),
-    )  # fmt: skip
-
-
 def choose_run(choices: Choices) -> None:
-    """Chains, draws, warm-up, thinning, seed, and how qᴼ is updated."""
-    choose_update(choices)
+    """Chains, draws, warm-up, thinning and seed."""
     defaults = {name: p.default for name, p in RUN_PARAMETERS.items()} | {"draws": DRAWS, "warmup": DRAWS // 10}
     for name, parameter in RUN_PARAMETERS.items():
         if name != "seed":
@@ -350,10 +430,10 @@ def choose_run(choices: Choices) -> None:
 def choose_seed(place: dict[str, Any], key: str) -> None:
     """The seed, place["seed"], and dice beside it."""
     parameter = RUN_PARAMETERS["seed"]
-    _fill(key, place.setdefault("seed", parameter.default))
+    fill(key, place.setdefault("seed", parameter.default))
     left, right = st.columns([4, 1], vertical_alignment="bottom", wrap=False)
     left.number_input(
-        "Seed", 0, int(parameter.high), key=key, help=parameter.help, on_change=_keep, args=(place, "seed", key)
+        "Seed", 0, int(parameter.high), key=key, help=parameter.help, on_change=keep, args=(place, "seed", key)
     )
     right.button("", icon=":material/casino:", help="A new seed", on_click=_dice, args=(place, key))
 
@@ -371,7 +451,7 @@ def choose_follow(choices: Choices) -> None:
 
 def toggle(label: str, place: Any, name: str, key: str, help: str) -> None:
     """A switch that shows place.name and writes to it."""
-    _fill(key, getattr(place, name))
+    fill(key, getattr(place, name))
     st.toggle(label, key=key, on_change=_take, args=(place, name, key), help=help)
 
 
@@ -379,7 +459,7 @@ def segmented(
     label: str, options: Sequence[str], place: Any, name: str, key: str, titles: Mapping[str, str] | None = None
 ) -> str:
     """One of some options, place.name if it is among them; writes to it, and returns what is shown."""
-    _fill(key, getattr(place, name) if getattr(place, name) in options else options[0])
+    fill(key, getattr(place, name) if getattr(place, name) in options else options[0])
     st.segmented_control(
         label, options, key=key, required=True, label_visibility="collapsed", on_change=_take, args=(place, name, key),
         format_func=titles.__getitem__ if titles else str.capitalize,
@@ -389,6 +469,6 @@ def segmented(
 
 def choose_stop(label: str, stops: Sequence[int], place: Any, name: str, key: str, help: str) -> int:
     """A slider over whole numbers, that shows place.name and writes to it; returns it."""
-    _fill(key, getattr(place, name))
+    fill(key, getattr(place, name))
     st.select_slider(label, stops, key=key, format_func=_short, on_change=_take, args=(place, name, key), help=help)
     return st.session_state[key]

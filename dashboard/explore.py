@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard import controls, feed, figures, session
+from dashboard import controls, feed, figures, session, trajectory, uploading
 from dashboard.estimates import Estimates, estimates
 from dashboard.figures import Chart
 from dashboard.gallery import Wanted
@@ -19,6 +19,7 @@ from dashboard.jobs import Job, Status
 from dashboard.live_chart import LiveChart
 from dashboard.live_status import Tile, live_status, said
 from dashboard.session import Session
+from dashboard.uploads import TARGET
 from dashboard.warnings import warnings
 from mahmc import Run, RunSpec, diagnostics, targets
 from mahmc.targets import Target
@@ -39,9 +40,10 @@ def sidebar(tab: Session) -> RunSpec | None:
     with st.sidebar:
         controls.choose_view(choices)
         controls.choose_target_and_sampler(choices)
-        controls.choose_parameters(choices)
+        trajectory.choose(choices)
         if choices.view == "full":
-            controls.choose_target_settings(choices)
+            with controls.target_settings(choices):
+                uploading.choose(tab)
             with st.expander("Run: chains, draws, seed"):
                 controls.choose_run(choices)
         spec, problem = session.chosen_spec(tab)
@@ -62,6 +64,8 @@ def heading(tab: Session, spec: RunSpec | None) -> None:
         else:
             st.button("Run", key="main.run", icon=":material/play_arrow:", on_click=tab.start, args=(spec,),
                       type="primary", disabled=spec is None)  # fmt: skip
+    if spec is not None and spec.data:
+        st.caption(f"{TARGET.upper()} on your data: {uploading.described(tab.uploads[spec.data])}.")
 
 
 def _buttons(tab: Session, spec: RunSpec | None) -> None:
@@ -108,10 +112,10 @@ def _live(tab: Session, spec: RunSpec | None, was_busy: bool) -> None:
     shown, _ = tab.shown()
     if job is None and spec is not None:
         with pictures:
-            _outlook(spec)
+            _outlook(tab, spec)
     if shown is not None and shown.run is not None:
         with quantity:
-            name = _choose_quantity(shown.run)
+            name = _choose_quantity(tab, shown.run)
     look = Look.of(tab, spec, name)
     if look.run is not None:
         with pictures:
@@ -178,18 +182,25 @@ def _news(tab: Session, spec: RunSpec | None, before: Look, since: int) -> bytes
     return feed.news(charts, last=last, **said(*_standing(tab, before)))
 
 
-def _choose_quantity(run: Run) -> str:
+def _choose_quantity(tab: Session, run: Run) -> str:
     """Which quantity tiles and charts are about; the paper's own to begin with."""
     names = [name for name in run.names if name != "slice"]
     first = run.target.paper_quantity
     return st.selectbox(
-        "Quantity", names, index=names.index(first), key=_quantity_key(run),
-        format_func=figures.plain, help="The quantity that tiles, trace, histogram and running mean show.",
+        "Quantity", names, index=names.index(first), key=_quantity_key(run), format_func=_labels(tab, run).__getitem__,
+        help="The quantity that tiles, trace, histogram and running mean show.",
     )  # fmt: skip
 
 
+def _labels(tab: Session, run: Run) -> dict[str, str]:
+    """Quantities in words; a coefficient of a person's own data with the column it belongs to."""
+    upload = tab.uploads.get(run.spec.data)
+    columns = {name: upload.named(name) for name in run.names} if upload else {}
+    return {name: figures.plain(name) + (f" ({columns[name]})" if columns.get(name) else "") for name in run.names}
+
+
 def _quantity_key(run: Run) -> str:
-    return f"quantity.{run.target.name}.{run.target.dim}"
+    return f"quantity.{run.target.name}.{run.target.dim}.{run.spec.data}"
 
 
 def _quantity(run: Run) -> str:
@@ -290,9 +301,9 @@ def _picture(key: str, title: str, make: Callable[[], Chart], faded: bool) -> Li
     return LiveChart.of(chart.figure, alt=chart.alt, title=title, caption=chart.caption, place=key)
 
 
-def _outlook(spec: RunSpec) -> None:
+def _outlook(tab: Session, spec: RunSpec) -> None:
     """Before the first run: what there is to find. It also has the browser load what the live charts need."""
-    target = _target(spec.target, spec.settings)
+    target = tab.target(spec) if spec.data else _target(spec.target, spec.settings)
     name = target.paper_quantity
     truth = target.truth(name)
     nothing = np.empty((0, 0))
@@ -330,11 +341,15 @@ def _distribution(tab: Session, run: Run, name: str) -> Chart:
     runs = [("this run", run.spec.sampler, run.get(name))]
     for pin in tab.pins:
         other = pin.job.run
-        if other is not None and other is not run and other.target.name == run.target.name and name in other.names:
+        if other is not None and other is not run and _same_target(other, run) and name in other.names:
             runs.append((pin.name, other.spec.sampler, other.get(name)))
     truth = run.target.truth(name)
     discrete = truth.discrete if truth else np.issubdtype(runs[0][2].dtype, np.integer)
     return (figures.mass if discrete else figures.density)(runs, truth, name)
+
+
+def _same_target(one: Run, other: Run) -> bool:
+    return (one.target.name, one.target.fingerprint) == (other.target.name, other.target.fingerprint)
 
 
 # ------------------------------------------------------------------------------------------------ after the run
@@ -370,7 +385,7 @@ def after(tab: Session) -> None:
             st.plotly_chart(chart.figure, key=f"after.{title}", alt=chart.alt, config={"displaylogo": False})
             st.caption(chart.caption)
     with table:
-        _table(run)
+        _table(run, _labels(tab, run))
 
 
 @st.cache_data(show_spinner="Working out diagnostics of all quantities …", max_entries=8)
@@ -381,15 +396,15 @@ def _summary(_run: Run, spec: RunSpec, drawn: int) -> pd.DataFrame:
         e, truth = estimates(np.asarray(_run.get(name), float)), _run.target.truth(name)
         error = math.hypot(e.mcse, truth.mean_se) if truth else math.nan
         z = (e.mean - truth.mean) / error if truth and error > 0 and math.isfinite(truth.mean) else math.nan
-        rows[figures.plain(name)] = {
+        rows[name] = {
             "mean": e.mean, "sd": e.sd, "MCSE": e.mcse, "ESS bulk": e.ess_bulk, "ESS tail": e.ess_tail,
             "R-hat": e.rhat, "truth": truth.mean if truth else math.nan, "z-score": z,
         }  # fmt: skip
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _table(run: Run) -> None:
-    frame = _summary(run, run.spec, run.done)
+def _table(run: Run, labels: dict[str, str]) -> None:
+    frame = _summary(run, run.spec, run.done).rename(index=labels)
     whole = st.column_config.NumberColumn(format="%.0f")
     st.dataframe(frame, column_config={"ESS bulk": whole, "ESS tail": whole,
                                        "R-hat": st.column_config.NumberColumn(format="%.4f"),

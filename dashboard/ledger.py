@@ -14,12 +14,13 @@ from urllib.parse import parse_qsl
 
 from dashboard.controls import Choices
 from dashboard.jobs import LOOKS
-from mahmc import InvalidInput, Parameter, RunSpec
+from dashboard.uploads import TARGET
+from mahmc import InvalidInput, Parameter, RunSpec, schedules
 from mahmc.checks import CASES, CHECKS, LEVEL, Case, Cell, Checking, Finding, new_cell, own_cell
-from mahmc.checks.matrix import BUDGETS
+from mahmc.checks.matrix import BUDGETS, fits
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS
-from mahmc.spec import RUN_PARAMETERS
-from mahmc.targets import FAMILIES, Target, build
+from mahmc.spec import NONE, RUN_PARAMETERS
+from mahmc.targets import FAMILIES, Target
 
 OWN = "own"  # the case of one's own
 AGREEMENT = "agreement"
@@ -69,15 +70,26 @@ class Asked:
                 unknown += not key.startswith("embed")
             except ValueError:
                 refused.append(key)
+        own = asked.own
         try:
-            build(asked.own.target, **asked.own.of_target.get(asked.own.target, {}))
+            own.built()
         except InvalidInput:
-            refused += [f"own.{name}" for name in asked.own.of_target.pop(asked.own.target)]
+            refused += [f"own.{name}" for name in own.of_target.pop(own.target)]
+        try:
+            asked._own_specs()
+        except InvalidInput:
+            refused.append("parameters of your own case, which do not go together")
+            own.of_trajectory.clear()
+            own.of_sampler.clear()
+        if own.sampler not in own.samplers():
+            refused.append("own.sampler")
+            own.sampler = Choices.sampler
         if asked.cell[1] == OWN and not asked.with_own:
             asked.cell = cls().cell
         parts = refused + ([f"{unknown} more that this page does not know"] if unknown else [])
         problem = f"Not used of this link, so you see the defaults: {', '.join(parts)}." if parts else ""
-        return asked, problem
+        no_data = " Data of one's own are in no link: upload them again, on Explore." if "own.data" in refused else ""
+        return asked, problem + no_data
 
     def _take(self, key: str, text: str) -> None:
         """One entry of a link; KeyError if there is no such control, ValueError if it has no such value."""
@@ -102,7 +114,15 @@ class Asked:
             case ["own", "sampler"]:
                 own.sampler = _one_of(text, EVERY_SAMPLER)
             case ["own", "update"]:
-                own.update[own.target] = _one_of(text, build(own.target).updates)
+                own.update[own.target] = ",".join(_one_of(name, own.family().updates) for name in text.split(","))
+            case ["own", "data"]:
+                raise ValueError(text)
+            case ["own", sampler, "outer"] if sampler in EVERY_SAMPLER:
+                chosen = _one_of(text, (*own.family().updates, NONE))
+                own.of_trajectory.setdefault((own.target, sampler), {})["outer"] = chosen
+            case ["own", sampler, "schedule"] if EVERY_SAMPLER[sampler].takes_schedule:
+                chosen = str(schedules.parse(text))
+                own.of_trajectory.setdefault((own.target, sampler), {})["schedule"] = chosen
             case ["own", name] if name in family:
                 own.of_target.setdefault(own.target, {})[name] = family[name].parse(text)
             case ["own", sampler, name] if name in EVERY_SAMPLER[sampler].parameters:
@@ -118,12 +138,18 @@ class Asked:
             return texts
         own = self.own
         texts |= {"own": "1", "own.target": own.target, "own.sampler": own.sampler}
-        for sampler, spec in self._own_specs(build(own.target, **own.of_target.get(own.target, {}))).items():
-            written = dict(parse_qsl(spec.to_query()))
-            texts |= {f"own.{name}": written[name] for name in ("update", *dict(spec.settings))}
-            best = EVERY_SAMPLER[sampler].defaults(own.target)
-            texts |= {f"own.{sampler}.{name}": written[name] for name, v in spec.parameters if v != best[name]}
-        return texts
+        if own.target in own.update:
+            texts["own.update"] = own.update[own.target]
+        for place, chosen in (*own.of_sampler.items(), *own.of_trajectory.items()):
+            if place[0] == own.target:
+                usual = EVERY_SAMPLER[place[1]].defaults(own.target)
+                texts |= {f"own.{place[1]}.{name}": str(v) for name, v in chosen.items() if v != usual.get(name)}
+        try:
+            written = dict(parse_qsl(RunSpec.of(own.built(), "hmc").to_query()))
+            texts |= {f"own.{p.name}": written[p.name] for p in FAMILIES[own.target].parameters}
+        except InvalidInput:  # of settings that make no target there is no link
+            pass
+        return texts | ({"own.data": own.data.fingerprint} if own.data and own.target == TARGET else {})
 
     # ------------------------------------------------------------------------------------------- what to check
 
@@ -137,11 +163,12 @@ class Asked:
                 problem = f"Your own case cannot be checked: {refusal}"
         columns = [*CASES, OWN] if own else [*CASES]
         all_cells = _templates() | own
-        return [all_cells[sampler, case] for sampler in EVERY_SAMPLER for case in columns], problem
+        places = [(sampler, case) for sampler in EVERY_SAMPLER for case in columns]
+        return [all_cells[place] for place in places if place in all_cells], problem
 
     def _own_cells(self) -> dict[tuple[str, str], Cell]:
-        target = build(self.own.target, **self.own.of_target.get(self.own.target, {}))
-        if not target.truths:
+        target = self.own.built()
+        if not target.truths and target.name == TARGET and not target.fingerprint:
             raise InvalidInput(
                 "nothing is known of BLR's posterior under this prior to hold it against. Take the prior only, where "
                 "all is exact, or shape 1 and scale 100, which there is a reference for."
@@ -149,13 +176,13 @@ class Asked:
         case = Case(OWN, own_title(target), target.name, dict(target.settings))
         return {
             (sampler, OWN): replace(own_cell(target, sampler, spec.chosen), case=case)
-            for sampler, spec in self._own_specs(target).items()
+            for sampler, spec in self._own_specs().items()
         }
 
-    def _own_specs(self, target: Target) -> dict[str, RunSpec]:
-        update = self.own.update.get(target.name)
-        values = self.own.of_sampler
-        return {s: RunSpec.of(target, s, update=update, **values.get((target.name, s), {})) for s in EVERY_SAMPLER}
+    def _own_specs(self) -> dict[str, RunSpec]:
+        """By sampler, of those that can sample the target."""
+        target = self.own.built()
+        return {sampler: RunSpec.of(target, sampler, **self.own.of_method(sampler)) for sampler in self.own.samplers()}
 
 
 def _one_of(text: str, known: Iterable[str]) -> str:
@@ -172,13 +199,15 @@ def own_title(target: Target) -> str:
         "mdc": lambda: f"MDC, {about['n_w']} of w, sd {about['sd']:g}",
         "blr": lambda: "BLR, prior only" if about["prior_only"] else "BLR, posterior",
     }
-    return f"your own {words[target.name]()}"
+    if target.fingerprint:
+        return f"BLR, your data{', prior only' if about['prior_only'] else ''}"
+    return f"your own {words[target.name]() if target.name in words else target.title.partition(':')[0]}"
 
 
 @cache
 def _templates() -> dict[tuple[str, str], Cell]:
     """The cells of all samplers on all cases, without results."""
-    cells = [new_cell(case, sampler) for sampler in EVERY_SAMPLER for case in CASES.values()]
+    cells = [new_cell(case, sampler) for sampler in EVERY_SAMPLER for case in CASES.values() if fits(case, sampler)]
     return {cell.key: cell for cell in cells}
 
 
@@ -193,7 +222,8 @@ class Ledger:
     def identity(self, cell: Cell) -> tuple[Hashable, ...]:
         """Everything that decides this cell's results under the settings asked for."""
         of_target, of_sampler = tuple(cell.target.settings.items()), tuple(cell.chosen.items())
-        return *cell.key, of_target, of_sampler, *(self.asked.settings[name] for name in SETTINGS)
+        whose = (cell.target.name, cell.target.fingerprint)
+        return *cell.key, *whose, of_target, of_sampler, *(self.asked.settings[name] for name in SETTINGS)
 
     def found(self, cell: Cell) -> Cell | None:
         """The cell with its results, if there are any or they are on their way."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import figures
-from dashboard.session import MOST_PINS, Pin, Session
+from dashboard.session import MOST_NAME, MOST_PINS, Pin, Session
 from mahmc import Run, RunSpec, diagnostics
 
 
@@ -29,7 +29,7 @@ def panel(tab: Session) -> None:
 def _pin_row(tab: Session, pin: Pin) -> None:
     name, reopen, unpin = st.columns([6, 1, 1], vertical_alignment="bottom")
     key = f"pin.{pin.job.number}"
-    pin.name = name.text_input("Name", pin.name, key=key, max_chars=60, label_visibility="collapsed") or pin.name
+    pin.name = name.text_input("Name", pin.name, key=key, max_chars=MOST_NAME, label_visibility="collapsed") or pin.name
     reopen.button("Reopen", key=f"{key}.reopen", on_click=_reopen, args=(tab, pin), width="stretch",
                   help="Show this run again, with its settings in the controls")  # fmt: skip
     unpin.button("Unpin", key=f"{key}.unpin", on_click=tab.pins.remove, args=(pin,), width="stretch")

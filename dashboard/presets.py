@@ -1,8 +1,9 @@
-"""Starting points: runs worth a look, each with a sentence on what to see there."""
+"""Starting points: runs and comparisons worth a look, each with a sentence on what to see there."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from dashboard.controls import DRAWS
 from mahmc import RunSpec
@@ -12,11 +13,12 @@ class Preset(NamedTuple):
     title: str
     about: str
     icon: str
-    spec: RunSpec
+    spec: RunSpec | None = None  # a run to explore
+    compare: Mapping[str, Any] = {}  # or what the controls of Compare are set to, by key
 
 
 def presets() -> list[Preset]:
-    """The three cards of the overview."""
+    """The cards of the overview."""
     size = {"draws": DRAWS, "warmup": DRAWS // 10, "seed": 7}
     return [
         Preset(
@@ -36,5 +38,12 @@ def presets() -> list[Preset]:
             "Four modes that a gradient cannot cross; updates of the component inside the trajectory carry it over.",
             "airline_stops",
             RunSpec.of("gmm", "mahmc", **size),
+        ),
+        Preset(
+            "Nᵁ against an i.i.d. schedule of the same mean",
+            "Does it matter where in a trajectory the updates come? MAHMC with evenly spaced ones beside MAHMC that "
+            "draws every step, compared at equal cost.",
+            "casino",
+            compare={"compare.target": "mdc", "compare.samplers": ["hmc", "mahmc"], "compare.iid": True},
         ),
     ]

@@ -14,9 +14,10 @@ import streamlit as st
 
 from dashboard import controls
 from dashboard.session import Session
+from dashboard.uploads import TARGET, Upload
 from mahmc import Run, RunSpec
 from mahmc.run import memory_needed
-from mahmc.targets import FAMILIES
+from mahmc.targets import FAMILIES, Target
 
 CSV_ROWS = 200_000  # beyond that Parquet, which is a tenth of the size
 
@@ -26,22 +27,35 @@ def panel(tab: Session, spec: RunSpec | None) -> None:
     if spec is None:
         return
     with st.expander("Share and download", icon=":material/share:", key="saving"):
-        st.caption("This link, seed included, brings back these controls; Run then gives the same draws, bit for bit.")
+        st.caption(
+            "This link, seed included, brings back these controls; Run then gives the same draws, bit for bit."
+            + (" Your data are not part of it." if spec.data else "")
+        )
         st.code("?" + urlencode(controls.link(spec, tab.choices)), language=None, wrap_lines=True)
         st.caption("The same run in Python:")
-        st.code(snippet(tab.job.spec if tab.job else spec), language="python", wrap_lines=True)
+        shown, target = (tab.job.spec, tab.job.target) if tab.job else (spec, tab.target(spec))
+        st.code(snippet(shown, target, tab.uploads.get(shown.data)), language="python", wrap_lines=True)
         if tab.job is not None and tab.job.run is not None and not tab.job.alive and tab.job.drawn:
             _downloads(tab.job.run)
         else:
             st.caption("Downloads appear here when a run has ended.")
 
 
-def snippet(spec: RunSpec) -> str:
-    """The program that makes this run. Of a target's own file only the name is told, not where it lies here."""
+def snippet(spec: RunSpec, target: Target, upload: Upload | None = None) -> str:
+    """The program that makes this run. Of a file only the name is told, not where it lies."""
     file = Path(FAMILIES[spec.target].file).name
     load = f"mahmc.load_targets({file!r})  # where this target is written\n" if file else ""
-    shown = f"print(run.acceptance, run.ess({spec.build_target().paper_quantity!r}))"
-    return f"import mahmc\n\n{load}{spec.to_python()}\n{shown}\n"
+    imports = "import mahmc\n"
+    if upload is not None:
+        imports = "from pathlib import Path\n\nimport mahmc\nfrom mahmc import tabular\n"
+        settings = "".join(f", {name}={value!r}" for name, value in spec.settings)
+        load = (
+            f"table = tabular.read(Path({upload.file!r}).read_bytes())  # your file\n"
+            f"X, y, names = tabular.design(table, {upload.column!r})\n"
+            f"target = mahmc.targets.{TARGET}(X, y{settings})\n"
+        )
+    shown = f"print(run.acceptance, run.ess({target.paper_quantity!r}))"
+    return f"{imports}\n{load}{spec.to_python()}\n{shown}\n"
 
 
 def _downloads(run: Run) -> None:

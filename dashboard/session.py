@@ -13,11 +13,13 @@ from dashboard.feed import Feed
 from dashboard.gallery import Gallery
 from dashboard.jobs import Background, Checks, Comparing, Contest, Job, Status
 from dashboard.ledger import Ledger
+from dashboard.uploads import MOST_UPLOADS, Upload
 from mahmc import Comparison, InvalidInput, RunSpec
 from mahmc.checks import Checking
 from mahmc.targets import Target
 
 MOST_PINS = 4
+MOST_NAME = 60  # letters of a pin's name
 
 
 @dataclass
@@ -38,17 +40,30 @@ class Session:
     pins: list[Pin] = field(default_factory=list)
     gallery: Gallery = field(default_factory=Gallery)
     feed: Feed = field(default_factory=Feed)
+    uploads: dict[str, Upload] = field(default_factory=dict)  # data of the person's own by fingerprint, the last last
     comparing: Comparing | None = None
     checks: Checks | None = None
     ledger: Ledger | None = None  # what the page of checks was asked, and what it found
     contests: dict[tuple[str, int], Contest] = field(default_factory=dict)  # by exhibit and seed
 
-    def start(self, spec: RunSpec, target: Target | None = None) -> None:
+    def start(self, spec: RunSpec) -> None:
         """Start a run of this spec, unless it is the one under way; whatever ran before is stopped."""
         if self.job is not None and self.job.spec == spec and self.job.alive:
             return
         self.stop()
-        self.show(Job(spec, target).start())
+        self.show(Job(spec, self.target(spec)).start())
+
+    def target(self, spec: RunSpec) -> Target:
+        """The target of this spec, on the person's own data if it says so."""
+        return self.uploads[spec.data].target(dict(spec.settings)) if spec.data else spec.build_target()
+
+    def use(self, upload: Upload) -> None:
+        """Sample from the posterior of these data from now on."""
+        self.uploads.pop(upload.fingerprint, None)  # to the end: the oldest are forgotten first
+        self.uploads[upload.fingerprint] = upload
+        for forgotten in list(self.uploads)[:-MOST_UPLOADS]:
+            del self.uploads[forgotten]
+        self.choices.data = upload
 
     def show(self, job: Job) -> None:
         """Make this job the one that the page shows."""
@@ -87,6 +102,7 @@ class Session:
         """Put this spec into the controls."""
         choices = Choices.of(spec, self.choices.view, self.choices.follow)
         choices.edition = self.choices.edition + 1
+        choices.data = self.uploads.get(spec.data)
         self.choices, self.link_problem = choices, ""
 
     def stop(self) -> None:
@@ -108,8 +124,7 @@ class Session:
         if self.job is None or len(self.pins) >= MOST_PINS or any(pin.job is self.job for pin in self.pins):
             return
         spec = self.job.spec
-        values = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
-        self.pins.append(Pin(f"{spec.method.label} ({values})", self.job))
+        self.pins.append(Pin(f"{spec.method.label} ({spec.summary})"[:MOST_NAME], self.job))
 
     def follow(self, spec: RunSpec) -> None:
         """Start anew if the controls have moved away from the run shown, and that is what the person asked for."""

@@ -38,6 +38,7 @@ class Matrix {
       const isChosen = chosen[0] === line.name && chosen[1] === columns[i].name;
       button.dataset.cell = JSON.stringify([line.name, columns[i].name]);
       if (button.dataset.state !== square.state) button.dataset.state = square.state;
+      button.setAttribute("aria-disabled", square.state === "none");
       [square.symbol, square.word, square.detail].forEach((text, j) => set(button.children[j], text));
       button.setAttribute("aria-pressed", isChosen);
       button.tabIndex = isChosen ? 0 : -1;

@@ -18,7 +18,7 @@ _HERE = Path(__file__)
 class Square(NamedTuple):
     """One cell as it is shown: a colour by state, a symbol, a word, and what is under way or found it."""
 
-    state: str  # "right", "wrong", "unclear", "running", "waiting" or "open"
+    state: str  # "right", "wrong", "unclear", "running", "waiting", "open", or "none" where there is nothing to check
     symbol: str
     word: str
     detail: str = ""

@@ -117,7 +117,7 @@ class Comparison:
         for label, spec in specs.items():
             per_draw = spec.leapfrogs_per_draw * chains
             sized = {"draws": round(self.budget / per_draw), "warmup": round(warmup / per_draw)}
-            self.entries[label] = Entry(label, self._spec(spec, **sized))
+            self.entries[label] = Entry(label, spec.on(self.target, **sized))
         self.seconds = 0.0
         self._done = 0
         self._run: Run | None = None
@@ -167,16 +167,10 @@ class Comparison:
             pass
         return self
 
-    def _spec(self, spec: RunSpec, **changes: Any) -> RunSpec:
-        """The spec with changes, for this target, which may have data of its own."""
-        names = ("chains", "draws", "warmup", "seed", "update", "outer", "schedule", "start", "keep")
-        values = dict(spec.values) | {name: getattr(spec, name) for name in names}
-        return RunSpec.of(self.target, spec.sampler, **values | changes)
-
     def _advance(self, entry: Entry, replicate: int) -> bool:
         """One replicate; False if it was stopped, and is to be done again."""
         seed = int(np.random.SeedSequence([self.seed, replicate]).generate_state(1)[0])
-        self._run = run = Run(self._spec(entry.spec, seed=seed), self.target)
+        self._run = run = Run(entry.spec.on(self.target, seed=seed), self.target)
         if self._stopped:
             return False
         run.advance_all()

@@ -255,6 +255,8 @@ class Run:
     def acceptance_history(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Draws done at the end of each chunk, and the acceptance within each, by kind; the warm-up's included."""
         moments = list(self.history)
+        if not moments:
+            return np.empty(0), {}
         iterations = np.diff([0, *(m.iterations for m in moments)])
         moments = [m for m, n in zip(moments, iterations, strict=True) if n > 0]
         iterations = iterations[iterations > 0]

@@ -104,6 +104,11 @@ class Sampler:
         """Its title; of a wrong one with a warning in it."""
         return f"{self.title} (wrong on purpose)" if self.wrong else self.title
 
+    @property
+    def inside(self) -> bool:
+        """Whether it updates qᴼ inside trajectories."""
+        return self.law is not _one_segment
+
     def takes(self, target: Target) -> bool:
         """Whether it can sample this target."""
         return target.sites > 0 or not self.by_site

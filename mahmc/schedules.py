@@ -76,6 +76,15 @@ class Schedule:
         """log P(D⁻¹) − log P(D), for a D that is drawn: what Algo. 3's test adds."""
         return self.log_probability(D[::-1]) - self.log_probability(D)
 
+    def draw(self, rng: np.random.Generator) -> Steps:
+        """One D."""
+        raise NotImplementedError
+
+    def examples(self, n: int, seed: int = 0) -> list[Steps]:
+        """n sequences drawn from it, the same for the same seed: to look at."""
+        rng = np.random.default_rng(seed)
+        return [self.draw(rng) for _ in range(n)]
+
     def plan(self, target: Target, updates: Sequence[str]) -> Plan | Timetable:
         """For the kernel: what to do on this target, whose updates of these names are kinds 1, 2, …"""
         raise NotImplementedError
@@ -107,6 +116,9 @@ class Alternate(Schedule):
 
     def log_probability(self, D: Steps) -> float:
         return 0.0 if _runs(D) == [tuple(run) for run in self.runs.tolist()] else -math.inf
+
+    def draw(self, rng: np.random.Generator) -> Steps:
+        return tuple(np.repeat(*self.runs.T).tolist())
 
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         runs = self.runs
@@ -159,6 +171,10 @@ class IID(Schedule):
         shares = (self.leapfrog, *self.shares)
         return math.fsum(D.count(kind) * math.log(shares[kind]) for kind in sorted(set(D)))
 
+    def draw(self, rng: np.random.Generator) -> Steps:
+        ends = np.cumsum((self.leapfrog, *self.shares))[:-1]  # the last kind takes what rounding leaves
+        return tuple(np.searchsorted(ends, rng.random(self.steps), side="right").tolist())
+
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         if not self.shares:
             return _plan([1.0], [np.array([(0, self.steps)])], [1.0], [0.0])
@@ -197,6 +213,9 @@ class Sequences(Schedule):
 
     def log_probability(self, D: Steps) -> float:
         return math.log(self.weights[self.choices.index(D)]) if D in self.choices else -math.inf
+
+    def draw(self, rng: np.random.Generator) -> Steps:
+        return self.choices[np.searchsorted(np.cumsum(self.weights)[:-1], rng.random(), side="right")]
 
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         of = dict(zip(self.choices, self.weights, strict=True))
@@ -288,7 +307,7 @@ def sequences(choices: Sequence[str | Sequence[int]], weights: Sequence[float] |
     if isinstance(choices, str):
         raise InvalidInput(f"sequences takes a list: sequences([{choices[:40]!r}]).")
     found = [_steps(D) for D in choices]
-    shares = [1.0 / len(found)] * len(found) if weights is None else [_probability(w, "weights") for w in weights]
+    shares = _equal(len(found)) if weights is None else [_probability(w, "weights") for w in weights]
     if not 1 <= len(found) <= MOST_SEQUENCES:
         raise InvalidInput(f"{len(found)} sequences: there must be 1 to {MOST_SEQUENCES}.")
     if len(shares) != len(found):
@@ -304,6 +323,27 @@ def sequences(choices: Sequence[str | Sequence[int]], weights: Sequence[float] |
     if not any(0 in D for D in found):
         raise InvalidInput("no sequence has a leapfrog (a 0): q^H would never move.")
     return Sequences(tuple(found), tuple(shares))
+
+
+def same_mean(schedule: Schedule) -> IID:
+    """The i.i.d. schedule with as many leapfrogs and updates on average; exactly so if they sum to a whole number."""
+    made = [schedule.leapfrogs, *schedule.updates]
+    while made[-1] == 0:  # an update that is never made
+        made.pop()
+    shares = [number / math.fsum(made) for number in made]
+    return iid(max(1, round(math.fsum(made))), shares[0], shares[1:] if len(shares) > 2 else None)
+
+
+def mirrored(choices: Sequence[str], weights: Sequence[float] | None = None) -> Sequences:
+    """`sequences` of these and of mirror images that are missing, each of which takes half its sequence's weight."""
+    found = [_steps(D) for D in choices]
+    shares = weights or _equal(len(found))
+    both: dict[Steps, float] = {}
+    for D, share in zip(found, shares, strict=True):
+        parts = [D] if D[::-1] in found else [D, D[::-1]]
+        for part in parts:
+            both[part] = both.get(part, 0.0) + share / len(parts)
+    return sequences(list(both), list(both.values()))
 
 
 def arrivals(T: float, visits: int, epsilon: float, sites: int) -> Arrivals:
@@ -348,11 +388,7 @@ def parse(text: str) -> Schedule:
         raise _unreadable(text)
     items = [item.strip() for item in rest[:-1].split(",")]
     if name == "sequences":
-        parts = [item.partition(":") for item in items]
-        weights = None
-        if any(colon for _, colon, _ in parts):
-            weights = [_number(weight, text) for _, _, weight in parts]
-        return sequences([D for D, _, _ in parts], weights)
+        return sequences(*weighted(items))
     numbers = [_number(item, text) for item in items]
     if name == "alternate" and len(numbers) == 2:
         return alternate(*numbers)  # type: ignore[arg-type]
@@ -361,6 +397,16 @@ def parse(text: str) -> Schedule:
     if name == "iid":
         return iid(numbers[0], numbers[1], numbers[2:] or None)  # type: ignore[arg-type]
     raise _unreadable(text)
+
+
+def weighted(items: Sequence[str]) -> tuple[list[str], list[float] | None]:
+    """Sequences and their weights, from texts such as "0010" or "0010:0.7"."""
+    parts = [item.partition(":") for item in items]
+    if not any(colon for _, colon, _ in parts):
+        return list(items), None
+    if missing := [D for D, _, weight in parts if not weight.strip()]:
+        raise InvalidInput(f"the sequence {missing[0].strip()[:40]!r} has no weight: give each one, or none of them.")
+    return [D for D, _, _ in parts], [_number(weight.strip(), ", ".join(items)) for _, _, weight in parts]
 
 
 def _unreadable(text: str) -> InvalidInput:
@@ -419,6 +465,10 @@ def _probability(value: object, name: str) -> float:
     if not isinstance(value, int | float) or not 0.0 < value <= 1.0:
         raise InvalidInput(f"{name} = {value!r:.40} is not allowed: a probability here is in (0, 1].")
     return float(value)
+
+
+def _equal(n: int) -> list[float]:
+    return [1.0 / n for _ in range(n)]
 
 
 def _rest(leapfrog: float) -> tuple[float, ...]:

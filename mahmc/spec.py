@@ -43,8 +43,9 @@ RUN_PARAMETERS = {
 STARTS = ("default", "exact")
 EXTRA_QUANTITIES = ("energy", "momentum", "slice")
 ALTERNATE, NONE = "alternate", "none"
+MOST_WORDS = 60  # letters of a schedule in a summary
 _CHOICES = ("target", "sampler", "update", "outer", "schedule", "start", "keep", "data")
-_OF_ALTERNATE = ("L", "n_u")  # parameters that another schedule takes the place of
+OF_ALTERNATE = ("L", "n_u")  # parameters that another schedule takes the place of
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class RunSpec:
         method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
         _refuse_target(built, method)
         schedule = _checked_schedule(rest, method)
-        names = tuple(n for n in method.parameters if schedule in ("", ALTERNATE) or n not in _OF_ALTERNATE)
+        names = tuple(n for n in method.parameters if schedule in ("", ALTERNATE) or n not in OF_ALTERNATE)
         _refuse_unknown(rest, built, method, names, schedule)
         parameters = method.defaults(built.name)
         for name in names:
@@ -116,10 +117,15 @@ class RunSpec:
         elif changes.get("sampler", self.sampler) != self.sampler:
             dropped = {*dict(self.parameters), "outer", "schedule"} | ({"update"} if "," in self.update else set())
         if changes.get("schedule", self.schedule) != self.schedule:
-            dropped |= set(_OF_ALTERNATE)
+            dropped |= set(OF_ALTERNATE)
         if "update" in changes and (self.outer,) == self.updates[:1]:
             dropped |= {"outer"}
         return RunSpec.from_dict({name: value for name, value in old.items() if name not in dropped} | changes)
+
+    def on(self, target: Target, **changes: Any) -> RunSpec:
+        """The spec with some values changed, on this target, which may have other settings, or data of its own."""
+        names = (*RUN_PARAMETERS, "update", "outer", "schedule", "start", "keep")
+        return RunSpec.of(target, self.sampler, **self.values | {n: getattr(self, n) for n in names} | changes)
 
     def build_target(self) -> Target:
         """The target this spec names."""
@@ -146,6 +152,19 @@ class RunSpec:
         """What was chosen of the sampler: its parameters, the updates, and the schedule of one that takes it."""
         schedule = {"schedule": self.schedule} if self.schedule else {}
         return {**self.values, "update": self.update, "outer": self.outer, **schedule}
+
+    @property
+    def summary(self) -> str:
+        """What was chosen of the sampler in few words: its parameters, and what else is not as usual."""
+        words = [f"{name} {value:g}" for name, value in self.parameters]
+        if self.schedule not in ("", ALTERNATE):
+            words.append(self.schedule if len(self.schedule) <= MOST_WORDS else f"{self.schedule[: MOST_WORDS - 1]}…")
+        method = self.method
+        if self.updates and self.updates != method.updates(FAMILIES[self.target].build())[:1]:
+            words.append(f"update {self.update}")
+        if self.outer != usual_outer(self.updates, method):
+            words.append(f"outer {self.outer}")
+        return ", ".join(words)
 
     @property
     def updates(self) -> tuple[str, ...]:
@@ -213,11 +232,13 @@ class RunSpec:
         return cls.from_dict({name: _from_text(name, text, known) for name, text in texts.items()})
 
     def to_python(self) -> str:
-        """The line of Python that makes this run."""
+        """The line of Python that makes this run; with data of its own, of a `target` that was built before."""
         flat = self.to_dict()
-        target, sampler = flat.pop("target"), flat.pop("sampler")
+        target, sampler = repr(flat.pop("target")), flat.pop("sampler")
+        if flat.pop("data", ""):
+            target, flat = "target", {name: v for name, v in flat.items() if name not in dict(self.settings)}
         arguments = ", ".join(f"{name}={value!r}" for name, value in flat.items())
-        return f"run = mahmc.sample({target!r}, {sampler!r}, {arguments})"
+        return f"run = mahmc.sample({target}, {sampler!r}, {arguments})"
 
     @classmethod
     def from_python(cls, line: str) -> RunSpec:
@@ -287,7 +308,7 @@ def _checked_schedule(chosen: dict[str, Any], method: Sampler) -> str:
         return ALTERNATE
     law = schedule if isinstance(schedule, Schedule) else schedules.parse(str(schedule))
     if isinstance(law, schedules.Alternate):
-        for name in _OF_ALTERNATE:
+        for name in OF_ALTERNATE:
             if chosen.setdefault(name, getattr(law, name)) != getattr(law, name):
                 raise InvalidInput(f"{name} = {chosen[name]!r:.40} and schedule = {law} differ: give one of the two.")
         return ALTERNATE
@@ -316,9 +337,13 @@ def _checked_updates(update: Any, target: Target, method: Sampler) -> tuple[str,
     return found
 
 
+def usual_outer(updates: Sequence[str], method: Sampler) -> str:
+    """The update after a trajectory unless something else is said: the first of those inside, or none."""
+    return updates[0] if updates and method.outer else NONE
+
+
 def _checked_outer(outer: Any, updates: tuple[str, ...], target: Target, method: Sampler) -> str:
-    """The update after a trajectory: the first of those inside unless something else is said."""
-    default = updates[0] if updates and method.outer else NONE
+    default = usual_outer(updates, method)
     return choose(default if outer in (None, "") else outer, (*target.updates, NONE), "outer")
 
 

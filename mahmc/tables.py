@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from mahmc.compare import WORST, Comparison, Interval
 from mahmc.parameters import choose
+from mahmc.spec import RunSpec
 
 FORMATS = ("text", "csv", "markdown", "latex")
 AGAINST = ("hmc", "mala-pn")  # the paper's yardsticks
@@ -23,6 +24,8 @@ SECOND_MDC_PAPER = 6.08e-3
 def paper_figure(found: Comparison, label: str) -> float | None:
     """What the paper has for this sampler at these settings, if anything."""
     spec = found.entries[label].spec
+    if spec.data or spec.summary != RunSpec.of(spec.target, spec.sampler, **spec.values).summary:  # not as it has them
+        return None
     if spec.values == spec.method.defaults(spec.target):
         return spec.method.paper_ess.get(spec.target)
     second = spec.method.defaults("mdc") | {k: v for k, v in SECOND_MDC.items() if k != "sampler"}
@@ -35,7 +38,7 @@ def rows(found: Comparison, quantity: str | None = None, cost: str = "leapfrogs"
     for label, entry in found.done.items():
         row: dict[str, object] = {
             "target": found.target.name, "sampler": label,
-            "settings": ", ".join(f"{name} {value:g}" for name, value in entry.spec.values.items()),
+            "settings": entry.spec.summary,
             "paper": paper_figure(found, label) if as_in_the_paper else None,
             "ours": found.figure(label, quantity, cost),
             "worst quantity": found.figure(label, WORST, cost),

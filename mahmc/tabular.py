@@ -61,6 +61,11 @@ class Table:
             return f"column {_shown(name)} is {_shown(column[0])} in every row, which tells nothing: leave it out"
         return ""
 
+    @property
+    def binary(self) -> tuple[str, ...]:
+        """The columns of zeros and ones, which can be explained."""
+        return tuple(name for name in self.names if {_value(cell) for cell in self.column(name)} == {0.0, 1.0})
+
     def column(self, name: str) -> list[str]:
         j = self.names.index(name)
         return [row[j] for row in self.cells]
@@ -115,13 +120,17 @@ def _labels(table: Table, name: str) -> np.ndarray:
     missing = next((row for row, cell in enumerate(cells, start=1) if cell.lower() in _MISSING), None)
     if missing is not None:
         raise InvalidInput(f"column {_shown(name)} has no value in row {missing}: every row needs a 0 or a 1.")
-    values = {cell: float(cell) if _NUMBER.fullmatch(cell) else None for cell in cells}
+    values = {cell: _value(cell) for cell in cells}
     if not set(values.values()) <= {0.0, 1.0}:
         shown = ", ".join(_shown(cell) for cell in itertools.islice(values, 5)) + (", …" if len(values) > 5 else "")
         raise InvalidInput(f"column {_shown(name)} is not of zeros and ones: it holds {shown}. Choose one that is.")
     if len(set(values.values())) == 1:
         raise InvalidInput(f"column {_shown(name)} is {_shown(cells[0])} in every row: both 0 and 1 must occur.")
     return np.array([values[cell] for cell in cells], float)
+
+
+def _value(cell: str) -> float | None:
+    return float(cell) if _NUMBER.fullmatch(cell) else None
 
 
 def _rows(text: str) -> Iterator[list[str]]:

@@ -268,6 +268,9 @@ def test_joint_tests_see_wrong_samplers(judge_by: Callable[..., Any]) -> None:
     values = {"L": 2, "n_u": 3}
     assert judge_by("mahmc", draws=2048, seed=3, **values).verdict is Verdict.RIGHT
     assert judge_by("naive", draws=2048, seed=3, **values).verdict is Verdict.WRONG
+    values = {"schedule": "iid(8, 0.75)"}  # which says itself how many leapfrogs there are
+    assert judge_by("mahmc", draws=1024, seed=3, **values).verdict is Verdict.RIGHT
+    assert judge_by("naive", draws=1024, seed=3, **values).verdict is Verdict.WRONG
 
 
 def test_calibration_of_right_samplers_keeps_its_rate() -> None:

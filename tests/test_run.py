@@ -220,6 +220,8 @@ def test_progress() -> None:
     assert [p.done for p in seen] == sorted(p.done for p in seen)
     assert seen[-1].share == 1.0
     assert seen[-1].seconds_left == 0.0
+    nothing = Run(run.spec).acceptance_history  # as a page asks before the first draws are there
+    assert (len(nothing[0]), nothing[1]) == (0, {})
     done, rates = run.acceptance_history
     assert done[-1] == 3100
     assert set(rates) == {"trajectory", "outer"}

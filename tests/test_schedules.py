@@ -60,6 +60,36 @@ def test_what_they_know_of_themselves() -> None:
     assert not sequences(["001", "100"]).random
 
 
+@pytest.mark.parametrize("text", SCHEDULES)
+def test_examples_are_drawn_from_it_and_come_back_with_their_seed(text: str) -> None:
+    """4000 of them: leapfrogs and updates have the means it says, within five errors of a mean."""
+    schedule = SCHEDULES[text]
+    drawn = schedule.examples(4000, seed=3)
+    assert drawn[:5] == schedule.examples(5, seed=3)
+    assert not schedule.random or drawn[:50] != schedule.examples(50, seed=4)
+    assert all(schedule.log_probability(D) > -math.inf for D in drawn[:50])
+    for kind, mean in enumerate((schedule.leapfrogs, *schedule.updates)):
+        made = np.array([D.count(kind) for D in drawn])
+        assert abs(made.mean() - mean) <= 5 * made.std() / math.sqrt(len(drawn)) + 1e-12
+
+
+def test_an_iid_schedule_of_the_same_mean() -> None:
+    for schedule in (alternate(10, 10), alternate(3, 2), alternate(7, 1), iid(50, 0.8, (0.15, 0.05))):
+        same = schedules.same_mean(schedule)
+        assert same.leapfrogs == pytest.approx(schedule.leapfrogs)
+        assert sum(same.updates) == pytest.approx(sum(schedule.updates))
+    assert str(schedules.same_mean(alternate(10, 10))) == f"iid(109, {100 / 109!r})"
+    assert str(schedules.same_mean(alternate(7, 1))) == "iid(7, 1.0)"
+    assert schedules.same_mean(sequences(["0012", "2100"])).updates == pytest.approx((1.0, 1.0))
+
+
+def test_mirror_images_are_added_where_they_are_missing() -> None:
+    assert schedules.mirrored(["001", "010"], [0.6, 0.4]) == sequences(["001", "100", "010"], [0.3, 0.3, 0.4])
+    assert schedules.mirrored(["001", "100"]) == sequences(["001", "100"])
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        schedules.mirrored(["0a1"])
+
+
 @numba.njit(**OPTIONS)
 def gone_through(runs: np.ndarray, begin: int, end: int, palindrome: bool, patience: int, rows: np.ndarray) -> int:
     """What the kernel makes of a pair, in rows of (which, how many, whose); returns how many rows."""

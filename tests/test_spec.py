@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mahmc
 from mahmc import SAMPLERS, InvalidInput, RunSpec, targets
 from mahmc.samplers import PARAMETERS
 from tests.conftest import pairs
@@ -75,6 +76,29 @@ def test_own_data_cannot_be_put_into_a_link() -> None:
         RunSpec.from_query(spec.to_query())
     with pytest.raises(InvalidInput, match="data of its own"):
         spec.build_target()
+
+
+def test_the_program_of_a_run_on_own_data_takes_a_target_that_was_built_before() -> None:
+    target = targets.blr(np.eye(4), [0, 1, 0, 1], shape=2.0)
+    spec = RunSpec.of(target, "hmc", draws=10, chains=2, seed=5)
+    found: dict[str, Any] = {"mahmc": mahmc, "target": target}
+    exec(spec.to_python(), found)
+    assert found["run"].spec == spec
+    assert spec.on(target) == spec
+    assert spec.on(target, seed=6).seed == 6
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({}, "epsilon 0.04, L 10, n_u 10"),
+        ({"outer": "none", "update": "metropolis"}, "epsilon 0.04, L 10, n_u 10, update metropolis, outer none"),
+        ({"schedule": "iid(20, 0.9)"}, "epsilon 0.04, iid(20, 0.9)"),
+        ({"schedule": f"sequences({'01' * 50 + '0'})"}, f"epsilon 0.04, sequences({'01' * 24}0…"),
+    ],
+)
+def test_what_was_chosen_in_few_words(chosen: dict[str, Any], words: str) -> None:
+    assert RunSpec.of("mdc", "mahmc", **chosen).summary == words
 
 
 @pytest.mark.parametrize(

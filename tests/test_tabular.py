@@ -42,6 +42,11 @@ def test_a_right_table_is_standardised_and_gets_an_intercept() -> None:
     assert run.draws["beta"].shape == (2, 20, 3)
 
 
+def test_columns_that_can_be_explained() -> None:
+    columns = right(all_one=[1] * 20, text=["a"] * 20, also=["1.0", "0"] * 10, gap=["", 1] * 10)
+    assert read(table(columns)).binary == ("cured", "also")
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_marks_of_order_quotes_and_empty_lines(end: str) -> None:
     data = b"\xef\xbb\xbf" + table(right(), end) + end.encode() * 3

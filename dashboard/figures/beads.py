@@ -18,7 +18,9 @@ FRAME = 70  # pixels for legend and axis
 def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) -> Chart:
     """One string for each (label, steps): 0 is a leapfrog, i the update named updates[i − 1]; the first, if many."""
     shown = [(label, np.asarray(steps[:MOST_BEADS])) for label, steps in strings[:MOST_STRINGS]]
-    figure = look.new_figure("step", "", height=FRAME + ROW * len(shown))
+    longest = max(len(steps) for _, steps in strings)
+    cut = f", the first {MOST_BEADS} of {count(longest)}" if longest > MOST_BEADS else ""
+    figure = look.new_figure(f"step{cut}", "", height=FRAME + ROW * len(shown))
     for y, (_, steps) in enumerate(shown):
         figure.add_scatter(x=[1, len(steps)], y=[y, y], mode="lines", line={"color": look.NEUTRAL, "width": 1},
                            hoverinfo="skip", showlegend=False)  # fmt: skip

@@ -21,7 +21,7 @@ from mahmc.checks.moved import smallest_change
 from mahmc.checks.two_samples import compare
 from mahmc.checks.verdicts import LEVEL, Comparison, Finding, Round, Workbench, sequential
 from mahmc.run import Run
-from mahmc.spec import RunSpec
+from mahmc.spec import ALTERNATE, RunSpec
 from mahmc.targets import blr
 
 JOINT, CALIBRATION = "joint distribution", "calibration"
@@ -133,8 +133,8 @@ def _posteriors(
     code = true["y"] @ (1 << np.arange(len(X)))
     settings = {name: value for name, value in chosen.items() if name not in ("prior_only", *PRIOR)}
     settings["epsilon"] = STEP
-    if "L" in settings:
-        settings["L"] = min(settings["L"], MOST_LEAPFROGS)
+    if settings.get("schedule", "") in ("", ALTERNATE):
+        settings["L"] = min(settings.get("L", MOST_LEAPFROGS), MOST_LEAPFROGS)
     for data in np.unique(code):
         rows = np.flatnonzero(code == data)
         y = (data >> np.arange(len(X))) & 1
@@ -143,5 +143,5 @@ def _posteriors(
         )
         number = int(np.random.SeedSequence((*seed, 13, int(data))).generate_state(1)[0])
         about = {"start": "exact", "chains": len(rows), "warmup": 0, "keep": ("beta", "tau"), **size}
-        spec = RunSpec.of(target, sampler, **{"L": MOST_LEAPFROGS, **settings, **about}, seed=number)
+        spec = RunSpec.of(target, sampler, **settings, **about, seed=number)
         yield rows, bench.advance(Run(spec, target)).draws
