@@ -240,7 +240,7 @@ def test_a_stop_takes_back_the_schedule_as_well(schedule: str) -> None:
         ("sequences(001:0.7, 100:0.2)", "sum to 0.9, not to one"),
         ("sequences(001:1, 100:0)", "weights = 0"),
         ("sequences(010:0.5, 010:0.5)", "twice"),
-        ("sequences(010:0.5, 0)", "cannot be read"),
+        ("sequences(010:0.5, 0)", "has no weight"),
         ("sequences(111)", "never move"),
     ],
 )
