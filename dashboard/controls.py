@@ -220,7 +220,7 @@ def number(parameter: Parameter, place: dict[str, Any], value: Any, key: str) ->
         step = parameter.step or (1 if parameter.kind == "int" else (high - low) / 200)
         bounds: Any = [_plain(parameter, bound) for bound in (low, high)]
         left.slider(label, *bounds, step=_plain(parameter, step), key=slider_key, help=parameter.help,
-                    format="%g" if parameter.kind == "float" else None, **moved)  # fmt: skip
+                    format="%.5g" if parameter.kind == "float" else None, **moved)  # fmt: skip
     right.number_input(
         f"{label}, exact", key=field_key, label_visibility="collapsed",
         format="%g" if parameter.kind == "float" else "%d",

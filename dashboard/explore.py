@@ -308,7 +308,7 @@ def _outlook(tab: Session, spec: RunSpec) -> None:
     truth = target.truth(name)
     nothing = np.empty((0, 0))
     charts = {"trace": ("Trace by chain", figures.trace(nothing, name, spec.sampler)),
-              "density": ("Distribution against the truth", figures.density([], truth, name))}  # fmt: skip
+              "density": (_distribution_title(target, name), figures.density([], truth, name))}  # fmt: skip
     for column, (key, (title, chart)) in zip(st.columns(2), charts.items(), strict=True):
         with column:
             LiveChart.of(chart.figure, alt=chart.alt, title=title, caption=chart.caption).show(f"chart.{key}")
@@ -325,7 +325,7 @@ def _makers(tab: Session, run: Run, name: str, alive: bool) -> Iterator[tuple[st
     x, sampler = run.get(name), run.spec.sampler
     points = figures.MOST_POINTS_LIVE if alive else figures.MOST_POINTS
     yield "trace", "Trace by chain", lambda: figures.trace(x, name, sampler, run.get(name, warmup=True), points)
-    yield "density", "Distribution against the truth", lambda: _distribution(tab, run, name)
+    yield "density", _distribution_title(run.target, name), lambda: _distribution(tab, run, name)
     if tab.choices.view == "full":
         view = run.target.shown
         if view.discrete and view.discrete != name and view.discrete in run.names:
@@ -334,6 +334,10 @@ def _makers(tab: Session, run: Run, name: str, alive: bool) -> Iterator[tuple[st
         truth = run.target.truth(name)
         yield "mean", "Running mean", lambda: figures.running_mean(x, truth, name, sampler)
         yield "rates", "Running acceptance", lambda: figures.running_acceptance(*run.acceptance_history, sampler)
+
+
+def _distribution_title(target: Target, name: str) -> str:
+    return "Distribution against the truth" if target.truth(name) else "Distribution; no truth is known"
 
 
 def _distribution(tab: Session, run: Run, name: str) -> Chart:

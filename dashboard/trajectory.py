@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import controls, figures
 from dashboard.controls import Choices
-from dashboard.figures.beads import MOST_STRINGS
+from dashboard.figures.beads import MOST_SHOWN, MOST_STRINGS
 from dashboard.live_chart import LiveChart
 from dashboard.markup import unmarked, verbatim
 from mahmc import InvalidInput, Parameter, schedules
@@ -24,7 +24,7 @@ STEPS = Parameter(
     kind="int", low=1, high=MOST_STEPS, slider=(1, 1000), log=True, default=100,
 )  # fmt: skip
 LEAPFROG = Parameter(
-    "leapfrog", "", "Probability of a leapfrog", "With what is left a step is an update of qᴼ.",
+    "leapfrog", "", "P(leapfrog)", "The probability that a step is a leapfrog; otherwise it is an update of qᴼ.",
     low=0.0, high=1.0, low_open=True, slider=(0.05, 1.0), step=0.01, default=0.9,
 )  # fmt: skip
 SCHEDULE_HELP = (
@@ -73,19 +73,20 @@ def _choose_kind(choices: Choices, kind: str) -> None:
 
 
 def _switch(choices: Choices, key: str) -> None:
-    """Another kind: as it was left, or at first with as many leapfrogs and updates as now."""
+    """Another kind: as it was left, or at first with as many leapfrogs and updates as the one that alternates."""
     kind = st.session_state[key]
     mine = (choices.target, choices.sampler)
     if kind == ALTERNATE:
         choices.choose("schedule", "")
     else:
-        choices.choose("schedule", choices.drafts.get((*mine, kind)) or _first(kind, choices.law()))
+        usual = EVERY_SAMPLER[choices.sampler].law(choices.values())
+        choices.choose("schedule", choices.drafts.get((*mine, kind)) or _first(kind, usual))
 
 
 def _first(kind: str, law: Schedule) -> str:
     if kind == "iid":
         return str(schedules.same_mean(law))
-    kept = not law.random and law.leapfrogs + sum(law.updates) <= MOST_TYPED
+    kept = law.leapfrogs + sum(law.updates) <= MOST_TYPED
     return str(schedules.sequences(law.examples(1) if kept else ["10x0 1 10x0"]))
 
 
@@ -106,7 +107,7 @@ def _choose_iid(choices: Choices) -> None:
     if len(names) > 1:
         before = law.shares if len(law.shares) == len(names) else [1.0] * len(names)
         parts += (of_updates := [_share(i, name) for i, name in enumerate(names, start=1)])
-        now |= {part.name: share / sum(before) for part, share in zip(of_updates, before, strict=True)}
+        now |= {part.name: round(share / sum(before), 9) for part, share in zip(of_updates, before, strict=True)}
     for part in parts:
         key = f"iid.{part.name}.{choices.target}.{choices.sampler}.{choices.mark}"
         controls.number(part, place, now[part.name], key)
@@ -254,11 +255,17 @@ def _strings(law: Schedule, seed: int) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _short(law: Schedule) -> str:
-    """A schedule in words."""
-    made = f"{law.leapfrogs:,.4g} leapfrogs and {sum(law.updates):,.3g} updates of qᴼ"
+    """A schedule in words, and what is drawn of it."""
+    made = f"{_many(law.leapfrogs, 'leapfrog')} and {_many(sum(law.updates), 'update')} of qᴼ in a trajectory"
+    words = f"{'On average ' if law.random else ''}{made}"
     if isinstance(law, IID):
-        return f"On average {made}; three that were drawn:"
-    if isinstance(law, Sequences) and len(law.choices) > 1:
-        more = f", the first {MOST_STRINGS} of them" if len(law.choices) > MOST_STRINGS else ""
-        return f"{'On average ' if law.random else ''}{made}; {len(law.choices)} sequences with their weights{more}:"
-    return f"{made} in a trajectory:"
+        words += f"; {EXAMPLES} that were drawn"
+    elif isinstance(law, Sequences) and len(law.choices) > 1:
+        words += f"; {len(law.choices)} sequences with their weights"
+        words += f", the first {MOST_STRINGS} of them" if len(law.choices) > MOST_STRINGS else ""
+    steps = law.leapfrogs + sum(law.updates)
+    return words + (f". The first {MOST_SHOWN:,} steps:" if MOST_SHOWN < steps <= MOST_STEPS else ":")
+
+
+def _many(number: float, what: str) -> str:
+    return f"{number:,.6g} {what}{'' if number == 1 else 's'}"

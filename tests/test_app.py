@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session
 from mahmc import RunSpec
 from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.targets import FAMILIES
 from tests.conftest import pairs
 
 PAGES = Path(__file__).parent.parent / "pages"
@@ -265,10 +266,12 @@ def test_bad_step_size_is_explained() -> None:
     assert any("becomes unstable" in warning.value for warning in app.warning)
 
 
-def test_overview_has_three_cards_and_all_samplers() -> None:
+def test_overview_has_its_cards_all_samplers_and_all_targets() -> None:
     app = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
     assert not app.exception, app.exception[0].message
-    assert [b.label for b in app.button] == ["Open and run"] * 3
+    assert [b.label for b in app.button] == ["Open and run"] * 3 + ["Open in Compare"]
     text = " ".join(m.value for m in app.markdown)
     for sampler in SAMPLERS.values():
         assert sampler.about in text
+    for family in FAMILIES.values():
+        assert family.about in text

@@ -72,7 +72,7 @@ def test_explore_runs_it() -> None:
     run = app.session_state["session"].job.run
     assert run.finished
     assert run.draws["side"].shape[-1] == 3
-    program = saving.snippet(run.spec)
+    program = saving.snippet(run.spec, run.target)
     assert "mahmc.load_targets('clusters.py')" in program
     assert str(Path.cwd().anchor) + "tmp" not in program
 

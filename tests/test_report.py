@@ -42,7 +42,8 @@ def test_it_holds_verdicts_words_settings_versions_and_charts(book: tuple[Ledger
     figures = re.findall(r'<script type="application/json" id="figure-\d+">(.*?)</script>', text, re.DOTALL)
     assert len(figures) == text.count('class="chart"') == 6
     for figure in figures:
-        assert json.loads(figure)["data"]
+        drawn = json.loads(figure)
+        assert drawn["data"] or drawn["layout"]["annotations"]  # of chains that are too short to be judged
 
 
 def test_it_asks_for_nothing(book: tuple[Ledger, list[Cell], list[Cell]]) -> None:

@@ -3,51 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from dashboard.figures import look
 from dashboard.figures.look import Chart, count, floats
 
-MOST_BEADS = 160  # of a sequence: more would touch each other
+MOST_BEADS = 160  # of a string: with more, leapfrogs are the string itself
+MOST_SHOWN = 2000  # steps of a string; the first, if there are more
 MOST_STRINGS = 6
-ROW = 34  # pixels
-FRAME = 70  # pixels for legend and axis
+ROW, ENTRY = 28, 20  # pixels of a string, and of an entry of the legend
+LEAST = 130  # below, words of the axis would lie on its numbers
+MARGIN = {"l": 8, "r": 12, "t": 8, "b": 44}
+TOOLS = ["toImage", "zoom", "pan", "select", "lasso2d", "zoomIn", "zoomOut", "autoScale", "resetScale"]
 
 
 def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) -> Chart:
-    """One string for each (label, steps): 0 is a leapfrog, i the update named updates[i − 1]; the first, if many."""
-    shown = [(label, np.asarray(steps[:MOST_BEADS])) for label, steps in strings[:MOST_STRINGS]]
-    longest = max(len(steps) for _, steps in strings)
-    cut = f", the first {MOST_BEADS} of {count(longest)}" if longest > MOST_BEADS else ""
-    figure = look.new_figure(f"step{cut}", "", height=FRAME + ROW * len(shown))
+    """One string for each (label, steps): 0 is a leapfrog, i the update named updates[i − 1]."""
+    shown = [(label, np.asarray(steps[:MOST_SHOWN])) for label, steps in strings[:MOST_STRINGS]]
+    longest = max(len(steps) for _, steps in shown)
+    legend = 1 if len(updates) < 2 else 1 + len(updates)  # rows, where it is narrow
+    height = max(LEAST, MARGIN["t"] + MARGIN["b"] + ROW * len(shown) + ENTRY * legend)
+    figure = look.new_figure("step", "", height=height, dragmode=False, modebar={"remove": TOOLS}, margin=MARGIN)
     for y, (_, steps) in enumerate(shown):
-        figure.add_scatter(x=[1, len(steps)], y=[y, y], mode="lines", line={"color": look.NEUTRAL, "width": 1},
-                           hoverinfo="skip", showlegend=False)  # fmt: skip
+        width = 1 if longest <= MOST_BEADS else 3
+        figure.add_scatter(x=[1, len(steps)], y=[y, y], mode="lines", line={"color": look.NEUTRAL, "width": width},
+                           name="0 leapfrog" if longest > MOST_BEADS else "", hoverinfo="skip",
+                           showlegend=y == 0 and longest > MOST_BEADS)  # fmt: skip
     kinds = ["leapfrog", *updates]
     for kind, name in enumerate(kinds):
         places = [(x + 1, y) for y, (_, steps) in enumerate(shown) for x in np.flatnonzero(steps == kind)]
-        if not places:
+        if not places or (kind == 0 and longest > MOST_BEADS):
             continue
         x, y = np.array(places).T
-        marker = (
-            {"color": look.NEUTRAL, "size": 5, "symbol": "circle"}
-            if kind == 0
-            else {
-                "color": look.GROUP_COLOURS[(kind - 1) % len(look.GROUP_COLOURS)],
-                "size": 12,
-                "symbol": look.GROUP_SYMBOLS[(kind - 1) % len(look.GROUP_SYMBOLS)],
-            }
-        )
-        figure.add_scatter(x=floats(x), y=floats(y), mode="markers", marker=marker,
-                           name=name if kind == 0 else f"update {kind}: {name}",
-                           hovertemplate=f"step %{{x}}: {name}<extra></extra>")  # fmt: skip
+        figure.add_scatter(x=floats(x), y=floats(y), mode="markers", marker=_bead(kind, longest),
+                           name=f"{kind} {name}", hovertemplate=f"step %{{x}}: {name}<extra></extra>")  # fmt: skip
     figure.update_yaxes(
         tickvals=list(range(len(shown))), ticktext=[label for label, _ in shown], showgrid=False,
-        range=[len(shown) - 0.5, -0.5],
+        range=[len(shown) - 0.5, -0.5], fixedrange=True,
     )  # fmt: skip
-    figure.update_xaxes(showgrid=False)
+    figure.update_xaxes(showgrid=False, fixedrange=True)
+    figure.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
     return look.finished("beads", figure, "; ".join(_words(label, steps, kinds) for label, steps in strings) + ".")
+
+
+def _bead(kind: int, longest: int) -> dict[str, Any]:
+    """Smaller where there are many."""
+    if kind == 0:
+        return {"color": look.NEUTRAL, "size": min(max(250 / longest, 2.0), 5.0), "symbol": "circle"}
+    return {
+        "color": look.GROUP_COLOURS[(kind - 1) % len(look.GROUP_COLOURS)],
+        "size": min(max(450 / longest, 6.0), 12.0),
+        "symbol": look.GROUP_SYMBOLS[(kind - 1) % len(look.GROUP_SYMBOLS)],
+    }
 
 
 def _words(label: str, steps: Sequence[int], kinds: Sequence[str]) -> str:
