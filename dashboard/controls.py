@@ -316,14 +316,14 @@ def _normalise(choices: Choices, place: dict[str, Any], edited: dict[str, tuple[
 
 def choose_run(choices: Choices) -> None:
     """Chains, draws, warm-up, thinning, seed, and how qᴼ is updated."""
-    updates = choices.updates()
-    key = f"{choices.target}.update.{','.join(updates)}.{choices.edition}"
-    _fill(key, choices.chosen_update() or updates[0])
-    st.segmented_control(
-        "Update of qᴼ", updates, key=key, required=True, format_func=str.capitalize,
-        help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
-        on_change=_keep, args=(choices.update, choices.target, key),
-    )  # fmt: skip
+    if updates := choices.updates():
+        key = f"{choices.target}.update.{','.join(updates)}.{choices.edition}"
+        _fill(key, choices.chosen_update() or updates[0])
+        st.segmented_control(
+            "Update of qᴼ", updates, key=key, required=True, format_func=str.capitalize,
+            help="Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected.",
+            on_change=_keep, args=(choices.update, choices.target, key),
+        )  # fmt: skip
     defaults = {name: p.default for name, p in RUN_PARAMETERS.items()} | {"draws": DRAWS, "warmup": DRAWS // 10}
     for name, parameter in RUN_PARAMETERS.items():
         if name != "seed":

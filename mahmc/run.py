@@ -365,7 +365,7 @@ class Run:
             self._reals[chains], self._columns.real_rows, self._discretes[chains], self._columns.discrete_rows,
             self.spec.thin,
         )  # fmt: skip
-        return Block(state, record, np.stack([new_counts(self.target), new_counts(self.target)]))
+        return Block(state, record, new_counts(self.target, phases=2))
 
     def _chain_iterations(self) -> int:
         """Iterations of all recorded chains together."""

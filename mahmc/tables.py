@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from mahmc.compare import WORST, Comparison, Interval
 from mahmc.parameters import choose
+from mahmc.spec import NONE
 
 FORMATS = ("text", "csv", "markdown", "latex")
 AGAINST = ("hmc", "mala-pn")  # the paper's yardsticks
@@ -23,6 +24,8 @@ SECOND_MDC_PAPER = 6.08e-3
 def paper_figure(found: Comparison, label: str) -> float | None:
     """What the paper has for this sampler at these settings, if anything."""
     spec = found.entries[label].spec
+    if spec.outer == NONE:  # the paper's are all within Gibbs
+        return None
     if spec.values == spec.method.defaults(spec.target):
         return spec.method.paper_ess.get(spec.target)
     second = spec.method.defaults("mdc") | {k: v for k, v in SECOND_MDC.items() if k != "sampler"}
