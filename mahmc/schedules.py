@@ -209,7 +209,10 @@ class Sequences(Schedule):
         return len({tuple(sorted(D)) for D in self.choices}) > 1
 
     def _mean(self, kind: int) -> float:
-        return math.fsum(weight * D.count(kind) for D, weight in zip(self.choices, self.weights, strict=True))
+        numbers = [D.count(kind) for D in self.choices]
+        if len(set(numbers)) == 1:
+            return numbers[0]
+        return math.fsum(weight * n for n, weight in zip(numbers, self.weights, strict=True))
 
     def log_probability(self, D: Steps) -> float:
         return math.log(self.weights[self.choices.index(D)]) if D in self.choices else -math.inf
@@ -266,9 +269,10 @@ class Arrivals(Schedule):
 @lru_cache(64)
 def _mean_leapfrogs(law: Arrivals) -> float:
     """See there; the same law has always the same mean."""
-    n, rng = (1, None) if law.even else (max(50, 200_000 // law.visits), np.random.default_rng(0))
-    shares = np.ones((n, law.sites)) if rng is None else rng.exponential(size=(n, law.sites))
-    split = np.full(n, 0.5) if rng is None else rng.random(n)
+    n, rng = max(50, 200_000 // max(law.visits, law.sites)), np.random.default_rng(0)
+    shares, split = rng.exponential(size=(n, law.sites)), rng.random(n)
+    if law.even:
+        shares, split = np.ones((1, law.sites)), np.full(1, 0.5)
     gaps = shares[:, np.arange(law.visits + 1) % law.sites]
     gaps[:, 0] *= split
     gaps[:, -1] *= 1.0 - split
@@ -318,7 +322,7 @@ def sequences(choices: Sequence[str | Sequence[int]], weights: Sequence[float] |
         raise InvalidInput("a sequence is there twice: give it once, with the weights added up.")
     _refuse_unless_one(shares, "sequences")
     for D in found:
-        if D[::-1] not in found:
+        if D[::-1] not in set(found):
             _refuse_mirror(D)
     if not any(0 in D for D in found):
         raise InvalidInput("no sequence has a leapfrog (a 0): q^H would never move.")

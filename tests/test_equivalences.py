@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mahmc
-from mahmc import InvalidInput, Run
+from mahmc import InvalidInput, Run, targets
 from mahmc.samplers import EVERY_SAMPLER, PAPER_SAMPLERS, SAMPLERS, WRONG_SAMPLERS
 from mahmc.schedules import Arrivals, deterministic
 from tests.conftest import HARD
@@ -100,6 +100,19 @@ def test_without_an_update_q_O_stays(target: str, sampler: str) -> None:
     assert np.ptp(run.get(name), axis=1).max() == 0
     assert run.acceptances["outer"].rate is None
     assert run.acceptance > 0.2
+
+
+def test_on_a_target_without_updates_mahmc_is_hmc() -> None:
+    """There is nothing to make between segments, nor after them."""
+    target = replace(targets.gmm(), updates=(), default_update="none", sites=0, site_updates=())
+    segments = mahmc.sample(target, "mahmc", L=3, n_u=4, **SIZE)
+    assert (segments.spec.update, segments.spec.outer) == ("none", "none")
+    assert segments.acceptances["inner"].rate is segments.acceptances["outer"].rate is None
+    assert same_draws(segments, mahmc.sample(target, "hmc", epsilon=0.3, L=12, **SIZE))
+    with pytest.raises(InvalidInput, match="has no updates of qᴼ"):
+        mahmc.sample(target, "mahmc", update="gibbs")
+    with pytest.raises(InvalidInput, match="update = none names 0"):
+        mahmc.sample(target, "mahmc", schedule="iid(9, 0.9)")
 
 
 def test_pure_mahmc_is_one_step_of_mahmc_within_gibbs_before_the_update() -> None:

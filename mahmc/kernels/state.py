@@ -74,9 +74,10 @@ def like(values: np.ndarray) -> np.ndarray:
     return copy
 
 
-def new_counts(target: Target) -> np.ndarray:
-    """Counters at zero."""
-    return rows(Counts.INNER + 2 * len(target.updates), np.int64)
+def new_counts(target: Target, phases: int = 1) -> np.ndarray:
+    """Counters at zero: (phase, kind, lane)."""
+    kinds = Counts.INNER + 2 * len(target.updates)
+    return rows(phases * kinds, np.int64).reshape(phases, kinds, LANES)
 
 
 class Record(NamedTuple):
@@ -102,7 +103,9 @@ def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
     grad, scratch = rows(target.dim), rows(target.n_scratch)
     rng, block_rng = like(seeded(seed, block)), like(seeded(seed, block, 3))
-    before = Before(like(q_rows), like(other_rows), like(p), like(grad), like(rng), like(block_rng), new_counts(target))
+    before = Before(
+        like(q_rows), like(other_rows), like(p), like(grad), like(rng), like(block_rng), new_counts(target)[0]
+    )
     aside = Aside(like(other_rows), like(grad))
     state = State(stack, q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, before, aside)
     evaluate(target.data, state)
