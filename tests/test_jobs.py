@@ -160,5 +160,5 @@ def test_downloads_hold_the_draws(tmp_path) -> None:
 def test_the_snippet_makes_the_same_run() -> None:
     run = Run(RunSpec.of("gmm", "mahmc", seed=3, epsilon=0.1 + 0.2, **SMALL)).advance_all()
     names: dict = {}
-    exec(saving.snippet(run.spec), names)
+    exec(saving.snippet(run.spec, run.target), names)
     assert np.array_equal(names["run"].draws["q"], run.draws["q"])
