@@ -88,10 +88,10 @@ def _upload(file_id: str, column: str, name: str, _table: Table) -> tuple[Upload
         return None, str(refusal)
 
 
-def choose_known(uploads: Mapping[str, Upload], key: str, **widget: Any) -> str:
+def choose_known(uploads: Mapping[str, Upload], key: str) -> str:
     """Where data were uploaded before: which are used, by fingerprint; "" for the breast cancer data."""
     if not uploads:
         st.caption("Data of your own are uploaded on Explore, in the full view.")
         return ""
     titles = {"": BREAST_CANCER} | {mark: f"{upload.file}, {upload.size}" for mark, upload in uploads.items()}
-    return st.selectbox("Data", tuple(titles), key=key, format_func=titles.__getitem__, **widget)
+    return st.selectbox("Data", tuple(titles), key=key, format_func=titles.__getitem__)

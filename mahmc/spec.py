@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -158,7 +159,8 @@ class RunSpec:
         """What was chosen of the sampler in few words: its parameters, and what else is not as usual."""
         words = [f"{name} {value:g}" for name, value in self.parameters]
         if self.schedule not in ("", ALTERNATE):
-            words.append(self.schedule if len(self.schedule) <= MOST_WORDS else f"{self.schedule[: MOST_WORDS - 1]}…")
+            text = re.sub(r"\d*\.\d{4,}", lambda number: f"{float(number[0]):.3g}", self.schedule)
+            words.append(text if len(text) <= MOST_WORDS else f"{text[: MOST_WORDS - 1]}…")
         method = self.method
         if self.updates and self.updates != method.updates(FAMILIES[self.target].build())[:1]:
             words.append(f"update {self.update}")

@@ -24,12 +24,17 @@ SECOND_MDC_PAPER = 6.08e-3
 def paper_figure(found: Comparison, label: str) -> float | None:
     """What the paper has for this sampler at these settings, if anything."""
     spec = found.entries[label].spec
-    if spec.data or spec.summary != RunSpec.of(spec.target, spec.sampler, **spec.values).summary:  # not as it has them
+    if not _as_in_the_paper(spec):
         return None
     if spec.values == spec.method.defaults(spec.target):
         return spec.method.paper_ess.get(spec.target)
     second = spec.method.defaults("mdc") | {k: v for k, v in SECOND_MDC.items() if k != "sampler"}
     return SECOND_MDC_PAPER if (spec.target, spec.sampler) == ("mdc", "mahmc") and spec.values == second else None
+
+
+def _as_in_the_paper(spec: RunSpec) -> bool:
+    """Whether data, schedule and updates are those that the paper has, whatever the parameters are."""
+    return not spec.data and spec.chosen == RunSpec.of(spec.target, spec.sampler, **spec.values).chosen
 
 
 def rows(found: Comparison, quantity: str | None = None, cost: str = "leapfrogs") -> Iterator[dict[str, object]]:
@@ -121,7 +126,7 @@ def headline(found: Comparison, label: str, other: str, quantity: str | None = N
     else:
         text = f"{a} is {ratio} times {b} here"
     specs = [found.entries[name].spec for name in (label, other)]
-    best = all(spec.values == spec.method.defaults(spec.target) for spec in specs)
+    best = all(spec.values == spec.method.defaults(spec.target) and _as_in_the_paper(spec) for spec in specs)
     as_in_the_paper = best and cost == "leapfrogs" and quantity in (None, found.quantities[0])
     paper = PAPER_RATIOS.get((specs[0].target, *(spec.sampler for spec in specs))) if as_in_the_paper else None
     if paper is None:

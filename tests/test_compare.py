@@ -185,3 +185,10 @@ def test_ctrl_c_keeps_the_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     printed = capsys.readouterr()
     assert printed.out.count("mdc ") >= 5
     assert "what was done until then" in printed.err
+
+
+def test_the_papers_figures_stand_only_beside_what_the_paper_has() -> None:
+    others = {"pure": {"outer": "none"}, "drawn": {"schedule": "iid(109, 0.9)"}, "walk": {"update": "metropolis"}}
+    found = Comparison("mdc", {"mahmc": {}} | {label: {"sampler": "mahmc", **more} for label, more in others.items()})
+    assert tables.paper_figure(found, "mahmc") == 1.78e-2
+    assert [tables.paper_figure(found, label) for label in others] == [None] * 3

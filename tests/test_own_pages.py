@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import mahmc
 from dashboard import saving, session
 from mahmc.targets import FAMILIES
-from tests.test_app import SMALL, button, choices, finished, number, opened, run_until
+from tests.test_app import PAGES, SMALL, button, choices, finished, number, opened, run_until
+from tests.test_checks_page import component
+from tests.test_checks_page import opened as checks_opened
 from tests.test_compare_page import ended, press, words
 from tests.test_compare_page import opened as compare_opened
 
@@ -82,6 +85,21 @@ def test_compare_runs_it() -> None:
     ended(press(app, "Run"))
     assert app.session_state["session"].comparing.comparison.finished
     assert "Histograms of x[0]" in words(app)
+
+
+def test_every_page_says_whose_target_it_is() -> None:
+    title = "Clusters · your own, clusters.py"  # and not where that file lies
+    for app in (opened(target="clusters", sampler="hmc"), compare_opened(target="clusters"),
+                checks_opened(**{"own": "1", "own.target": "clusters"})):  # fmt: skip
+        assert title in next(w for w in app.selectbox if w.label == "Target").options
+    overview = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
+    assert title in " ".join(m.value for m in overview.markdown)
+
+
+def test_checks_say_that_its_truth_is_not_known() -> None:
+    app = checks_opened(**{"own": "1", "own.target": "clusters", "own.sampler": "mahmc"})
+    assert "clusters with these settings has no known truth" in app.warning[0].value
+    assert "own" not in [column["name"] for column in component(app, "verdict_matrix")["columns"]]
 
 
 def test_a_link_to_a_target_that_is_not_loaded_is_explained() -> None:

@@ -94,6 +94,7 @@ def test_the_program_of_a_run_on_own_data_takes_a_target_that_was_built_before()
         ({}, "epsilon 0.04, L 10, n_u 10"),
         ({"outer": "none", "update": "metropolis"}, "epsilon 0.04, L 10, n_u 10, update metropolis, outer none"),
         ({"schedule": "iid(20, 0.9)"}, "epsilon 0.04, iid(20, 0.9)"),
+        ({"schedule": f"iid(109, {100 / 109!r})"}, "epsilon 0.04, iid(109, 0.917)"),
         ({"schedule": f"sequences({'01' * 50 + '0'})"}, f"epsilon 0.04, sequences({'01' * 24}0…"),
     ],
 )
