@@ -77,19 +77,24 @@ def kept(target_class: type) -> bool:
     return file is not None and Path(file) in sources()
 
 
+def stored(function: Callable) -> Callable:
+    """Compile a function that Python calls and kernels call too, kept on disk between processes."""
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(cache_root() / source_digest())
+    try:
+        return numba.njit(cache=True, **OPTIONS)(function)
+    finally:
+        settings.CACHE_DIR = before
+
+
 def kernel(function: Callable) -> Callable:
     """Compile an entry point: a kernel that Python calls with a target's data first, kept on disk between processes.
 
     Not so for a user's own target: its classes would not even be found when another process reads the list of what is
     there. And each class has a compiler of its own, as numba takes two NamedTuples for one if their names are the same.
     """
-    settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(cache_root() / source_digest())
-    try:
-        stored = numba.njit(cache=True, **OPTIONS)(function)
-    finally:
-        settings.CACHE_DIR = before
+    on_disk = stored(function)
 
     @functools.cache
     def fresh(target_class: type) -> Callable:
@@ -98,7 +103,7 @@ def kernel(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(target: Any, *rest: Any) -> Any:
         own: Any = type(target)
-        return (stored if kept(own) else fresh(own))(target, *rest)
+        return (on_disk if kept(own) else fresh(own))(target, *rest)
 
     return call
 

@@ -36,6 +36,7 @@ from typing import NoReturn
 import numpy as np
 
 from mahmc.kernels import Plan, Timetable
+from mahmc.kernels.plan import EVERYONE, room_for, side_by_side
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
 from mahmc.targets import Target
@@ -121,10 +122,9 @@ class Alternate(Schedule):
         return tuple(np.repeat(*self.runs.T).tolist())
 
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
-        runs = self.runs
-        if not updates:  # the target has none
-            runs = np.array([(0, self.L * self.n_u)], np.int64)
-        return _plan([1.0], [_numbered(runs, target, updates)], [1.0], [0.0])
+        runs = self.runs if updates else np.array([(0, self.L * self.n_u)])  # a target may have none
+        numbers = np.array([0, *map(target.number, updates)])[runs[:, 0]]
+        return _plan([1.0], [_for_everyone(np.column_stack([numbers, runs[:, 1]]))], [1.0], [0.0])
 
     def __str__(self) -> str:
         return f"alternate({self.L}, {self.n_u})"
@@ -177,11 +177,11 @@ class IID(Schedule):
 
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         if not self.shares:
-            return _plan([1.0], [np.array([(0, self.steps)])], [1.0], [0.0])
-        room, kinds = np.zeros((self.steps, 2), np.int64), np.array(self.shares) / (1.0 - self.leapfrog)
-        return _plan(kinds, [room], [], [], target.patience)._replace(
-            steps=self.steps, log_leapfrog=math.log(self.leapfrog),
-            numbers=np.array([target.number(update) for update in updates], np.int64),
+            return _plan([1.0], [_for_everyone(np.array([(0, self.steps)]))], [1.0], [0.0])
+        (rows, D), kinds = room_for(self.steps), np.array(self.shares) / (1.0 - self.leapfrog)
+        return _plan(kinds, [rows], [], [])._replace(
+            steps=self.steps, log_leapfrog=math.log(self.leapfrog), patience=target.patience, D=D,
+            numbers=np.array([*map(target.number, updates)], np.int64),
         )  # fmt: skip
 
     def __str__(self) -> str:
@@ -224,9 +224,9 @@ class Sequences(Schedule):
         of = dict(zip(self.choices, self.weights, strict=True))
         pairs = [D for D in self.choices if D[::-1] >= D]  # each pair once
         both = [of[D] if D[::-1] == D else of[D] + of[D[::-1]] for D in pairs]
-        runs = [_numbered(np.array(_runs(D), np.int64), target, updates) for D in pairs]
+        rows = [_rows(D, target, updates) for D in pairs]
         forward = [of[D] / total for D, total in zip(pairs, both, strict=True)]
-        return _plan(both, runs, forward, [self.log_ratio(D) for D in pairs], target.patience)
+        return _plan(both, rows, forward, [self.log_ratio(D) for D in pairs])
 
     def __str__(self) -> str:
         texts = [_text(D) for D in self.choices]
@@ -485,21 +485,33 @@ def _refuse_unless_one(shares: Sequence[float], what: str) -> None:
         raise InvalidInput(f"the probabilities of {what} sum to {sum(shares):g}, not to one: divide each by their sum.")
 
 
-def _numbered(runs: np.ndarray, target: Target, updates: Sequence[str]) -> np.ndarray:
-    """The runs with the target's numbers for kinds of update."""
-    numbers = np.array([0, *(target.number(update) for update in updates)], np.int64)
-    return np.column_stack([numbers[runs[:, 0]], runs[:, 1]])
+def _rows(D: Steps, target: Target, updates: Sequence[str]) -> np.ndarray:
+    """D and D⁻¹ side by side, with the target's numbers for kinds of update."""
+    rows, parts = room_for(len(D))
+    n_updates = 0
+    for step in D:
+        if step == 0:
+            parts[n_updates, 0] += 1
+        else:
+            parts[n_updates, 1] = target.number(updates[step - 1])
+            n_updates += 1
+    n, _ = side_by_side(parts, n_updates, target.patience, rows)
+    return rows[:n]
+
+
+def _for_everyone(runs: np.ndarray) -> np.ndarray:
+    return np.column_stack([runs, np.full(len(runs), EVERYONE)])
 
 
 def _plan(
-    shares: Sequence[float] | np.ndarray, runs: list[np.ndarray], forward: Sequence[float], log_ratio: Sequence[float],
-    patience: int = 0,
-) -> Plan:  # fmt: skip
+    shares: Sequence[float] | np.ndarray, rows: list[np.ndarray], forward: Sequence[float], log_ratio: Sequence[float]
+) -> Plan:
     """A plan of pairs, which draws no steps; see there."""
     cumulative = np.cumsum(shares)
     cumulative[-1] = 1.0  # not a rounding error less
+    nothing = np.zeros((0, LANES))
     return Plan(
-        cumulative, np.concatenate(runs), np.cumsum([0, *map(len, runs)]), np.array(forward, float),
-        np.array(log_ratio, float), patience, steps=0, log_leapfrog=0.0, numbers=np.zeros(0, np.int64),
-        drawn=np.zeros((2, LANES)),
+        cumulative, np.concatenate(rows), np.cumsum([0, *map(len, rows)]), np.array(forward, float),
+        np.array(log_ratio, float), steps=0, log_leapfrog=0.0, numbers=np.zeros(0, np.int64), patience=0,
+        D=room_for(0)[1], drawn=nothing, sizes=nothing,
     )  # fmt: skip

@@ -95,7 +95,8 @@ MUTANTS = [
         "no delta_E of updates at random places", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U", ("iid",)
     ),
     Mutant(
-        "leapfrogs of the others made too", TRAJECTORY, "where(theirs, epsilon, 0.0)", "where(everyone, epsilon, 0.0)",
+        "leapfrogs of the others made too", TRAJECTORY,
+        "leapfrogs(target, state, size, times)", "leapfrogs(target, state, splat(epsilon), times)",
         ("mirrored with two kinds",),
     ),
     Mutant(

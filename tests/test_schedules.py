@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -15,7 +16,7 @@ import mahmc
 from mahmc import InvalidInput, Run, RunSpec, schedules, targets
 from mahmc.compiled import OPTIONS
 from mahmc.kernels import Plan
-from mahmc.kernels.plan import BACKWARD, FORWARD, draw_pair, first_steps, next_steps
+from mahmc.kernels.plan import BACKWARD, FORWARD, draw_pair
 from mahmc.schedules import Schedule, alternate, iid, parse, sequences
 from mahmc.streams import seeded
 
@@ -90,17 +91,6 @@ def test_mirror_images_are_added_where_they_are_missing() -> None:
         schedules.mirrored(["0a1"])
 
 
-@numba.njit(**OPTIONS)
-def gone_through(runs: np.ndarray, begin: int, end: int, palindrome: bool, patience: int, rows: np.ndarray) -> int:
-    """What the kernel makes of a pair, in rows of (which, how many, whose); returns how many rows."""
-    n, fingers = 0, first_steps(runs, begin, end, palindrome)
-    while fingers[0] < end or fingers[1] >= begin:
-        which, times, whose, fingers = next_steps(runs, begin, end, palindrome, fingers, patience)
-        rows[n, 0], rows[n, 1], rows[n, 2] = which, times, whose
-        n += 1
-    return n
-
-
 def of_one_direction(rows: np.ndarray, waiting: int) -> list[int]:
     """The steps that a lane makes, one that waits while `waiting` lanes go."""
     return [int(which) for which, times, whose in rows for _ in range(times) if whose != waiting]
@@ -109,18 +99,17 @@ def of_one_direction(rows: np.ndarray, waiting: int) -> list[int]:
 @pytest.mark.parametrize("patience", [0, 2, 100])
 def test_side_by_side_each_direction_makes_its_own_sequence(patience: int) -> None:
     """500 random sequences: without what is others' they are D, and D⁻¹; of a palindrome everything is everyone's."""
-    rng, rows = np.random.default_rng(patience), np.zeros((100, 3), np.int64)
+    rng, target = np.random.default_rng(patience), replace(targets.gmm(), patience=patience)
     for _ in range(500):
         D = rng.choice(3, rng.integers(1, 14), p=[0.6, 0.3, 0.1]).tolist()
         D = D + D[::-1] if rng.random() < 0.2 else D
-        runs = np.array([(9, 9), *schedules._runs(tuple(D)), (9, 9)])
-        for palindrome in {False, D[::-1] == D}:
-            made = rows[: gone_through(runs, 1, len(runs) - 1, palindrome, patience, rows)]
-            assert of_one_direction(made, BACKWARD) == D
-            assert of_one_direction(made, FORWARD) == D[::-1]
-            assert (D[::-1] == D) == (not made[:, 2].any())
-            if patience == 0:
-                assert not made[made[:, 0] == 0, 2].any(), "all leapfrogs are made together"
+        rows = schedules._rows(tuple(D), target, target.updates[:2])
+        assert of_one_direction(rows, BACKWARD) == D
+        assert of_one_direction(rows, FORWARD) == D[::-1]
+        assert (D[::-1] == D) == (not rows[:, 2].any())
+        assert np.all(rows[rows[:, 0] > 0, 1] == 1)
+        if patience == 0:
+            assert not rows[rows[:, 0] == 0, 2].any(), "all leapfrogs are made together"
 
 
 @numba.njit(**OPTIONS)
@@ -135,7 +124,7 @@ def pairs_drawn(schedule: Schedule, n: int) -> dict[tuple[int, ...], int]:
     kinds = {0: 0, target.number("neighbour"): 1, target.number("gibbs"): 2}
     for _ in range(n):
         begin, end, share, log_ratio = drawn(plan, rng)
-        D = tuple(kinds[which] for which, times in plan.runs[begin:end].tolist() for _ in range(times))
+        D = tuple(kinds[step] for step in of_one_direction(plan.rows[begin:end], BACKWARD))
         assert share == pytest.approx(1.0 / (1.0 + math.exp(schedule.log_ratio(D))) if D[::-1] != D else 1.0)
         assert log_ratio == pytest.approx(schedule.log_ratio(D))
         pair = min(D, D[::-1])

@@ -59,7 +59,7 @@ class Counts(IntEnum):
     INNER = 4  # updates of q^O inside trajectories: two rows for each of the target's updates, accepted and made
 
 
-def rows(n: int, dtype: type = np.float64) -> np.ndarray:
+def lane_rows(n: int, dtype: type = np.float64) -> np.ndarray:
     """n rows of zeros, each a line of the processor's cache: a row across two of them would take twice as long."""
     size = LANES * np.dtype(dtype).itemsize
     room = np.zeros((n + 1) * size, np.uint8)
@@ -69,7 +69,7 @@ def rows(n: int, dtype: type = np.float64) -> np.ndarray:
 
 def like(values: np.ndarray) -> np.ndarray:
     """Such rows with these values."""
-    copy = rows(len(values), values.dtype.type)
+    copy = lane_rows(len(values), values.dtype.type)
     copy[:] = values
     return copy
 
@@ -77,7 +77,7 @@ def like(values: np.ndarray) -> np.ndarray:
 def new_counts(target: Target, phases: int = 1) -> np.ndarray:
     """Counters at zero: (phase, kind, lane)."""
     kinds = Counts.INNER + 2 * len(target.updates)
-    return rows(phases * kinds, np.int64).reshape(phases, kinds, LANES)
+    return lane_rows(phases * kinds, np.int64).reshape(phases, kinds, LANES)
 
 
 class Record(NamedTuple):
@@ -95,13 +95,13 @@ class Record(NamedTuple):
 
 def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block: int) -> State:
     """The state of LANES chains that start at the given (LANES, rows) values."""
-    stack = rows(2 * target.dim + target.n_other + 2)
+    stack = lane_rows(2 * target.dim + target.n_other + 2)
     split = np.cumsum([target.dim, target.n_other, 1, target.dim])
     q_rows, other_rows, U, p, v = np.split(stack, split)
     q_rows[:], other_rows[:] = q.T, other.T
     refreshed = np.random.default_rng(source(seed, block, 1))
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
-    grad, scratch = rows(target.dim), rows(target.n_scratch)
+    grad, scratch = lane_rows(target.dim), lane_rows(target.n_scratch)
     rng, block_rng = like(seeded(seed, block)), like(seeded(seed, block, 3))
     before = Before(
         like(q_rows), like(other_rows), like(p), like(grad), like(rng), like(block_rng), new_counts(target)[0]
