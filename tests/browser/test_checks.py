@@ -66,8 +66,8 @@ def test_a_cell_turns_red_and_is_looked_at_closely(page: Page, link: Callable[..
     cell(page, "naive", "gmm").focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="MAHMC on GMM, the paper's")).to_be_visible(timeout=WAIT)
-    expect(cell(page, "mahmc", "gmm")).to_have_attribute("aria-pressed", "true", timeout=WAIT)
+    expect(page.get_by_role("heading", name="M-HMC on GMM, the paper's")).to_be_visible(timeout=WAIT)
+    expect(cell(page, "m-hmc", "gmm")).to_have_attribute("aria-pressed", "true", timeout=WAIT)
 
 
 def test_a_row_is_run_from_the_matrix_and_stopped(page: Page, link: Callable[..., str]) -> None:
