@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,10 +35,12 @@ from mahmc.kernels import new_state
 from mahmc.kernels.moves import leapfrogs
 from mahmc.lanes import LANES, exp, load, splat, store
 from mahmc.run import cores
+from mahmc.samplers import PAPER_SAMPLERS
 from mahmc.targets import Target
 from mahmc.targets.base import potential, step_scale, update
 
 ROUNDS = 3
+CPU_ROUNDS = 41
 CHAINS = 16
 LEAPFROGS = {"mdc": 4e7, "gmm": 4e7, "blr": 6e5}  # of ours in one timing
 KEEP = {"mdc": ("u",), "gmm": ("q",), "blr": ("tau", "energy")}  # what peers record too
@@ -50,7 +53,8 @@ LIMIT_PER_CORE = 1.6e8  # the MDC leapfrog alone, as measured when the engine wa
 def main() -> None:
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "peers": against_jax, "gibbs": against_hmc_gibbs, "nuts": against_nuts, "all": all_samplers, "limit": limit,
-        "growth": growth, "start": start, "table": table_1, "own": own_target,
+        "growth": growth, "start": start, "table": table_1, "own": own_target, "schedules": schedules_cost,
+        "mixed": against_mixed_hmc,
     }  # fmt: skip
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", help=f"some of {','.join(parts)}", default=",".join(parts))
@@ -219,7 +223,7 @@ def against_nuts() -> Iterator[str]:
     ess = {name: diagnostics.ess(np.asarray(x)) / peer.seconds for name, x in peer.samples.items()}
     worst = min(value for name, value in ess.items() if name.startswith("beta["))
     yield f"| NumPyro NUTS, 4 chains | {ess['log_tau']:.3g} | {worst:.3g} |"
-    for sampler in mahmc.SAMPLERS:
+    for sampler in PAPER_SAMPLERS:
         run = ours("blr", sampler, draws=4000, keep=("beta", "tau"))
         share = run.seconds * run.spec.draws / run.spec.slots
         yield f"| ours, {sampler}, 16 chains | {ess_rate(run, 'log_tau'):.3g} | {np.min(run.ess('beta')) / share:.3g} |"
@@ -240,10 +244,96 @@ def all_samplers() -> Iterator[str]:
     yield "\n### All samplers on all targets, 16 chains, everything recorded\n"
     yield "| target | sampler | leapfrogs/s | ESS/s | of |\n|---|---|---|---|---|"
     for target in KEEP:
-        for sampler in mahmc.SAMPLERS:
+        for sampler in (name for name, s in mahmc.SAMPLERS.items() if s.takes(mahmc.targets.build(target))):
             run = ours(target, sampler, keep=None)
             name = QUANTITY[target]
             yield f"| {target} | {sampler} | {rate(run):.2g} | {ess_rate(run, name):.2g} | {name} |"
+
+
+def schedules_cost() -> Iterator[str]:
+    """The same numbers of leapfrogs and updates in one iteration, alternating, mirrored, and drawn step by step."""
+    segments = [f"{n}x0" for n in range(1, 20, 2)]  # ten that grow from 1 to 19 leapfrogs: 100
+    there, back = " 1 ".join(segments), " 1 ".join(reversed(segments))
+    cases: dict[str, dict[str, Any]] = {
+        "alternate(10, 10)": {"L": 10, "n_u": 10},
+        "mirrored, 1 to 19 leapfrogs between updates": {"schedule": f"sequences({there}:0.7, {back}:0.3)"},
+        "iid(109, 100/109)": {"schedule": mahmc.schedules.iid(109, 100 / 109)},
+    }
+    yield "\n### What a general schedule costs: mahmc with 100 leapfrogs and 9 updates of qᴼ in an iteration\n"
+    yield "One block of 8 chains; time of the processor, which other processes disturb little; medians of rounds in"
+    yield "turns. Of the schedule that is drawn 100 and 9 are means. Chains of a block share a sequence with its mirror"
+    yield "image, so that some wait while others make an update (see mahmc.schedules).\n"
+    yield "| target | schedule | leapfrogs/s | µs an iteration | ratio | bar |\n|---|---|---|---|---|---|"
+    for target in ("mdc", "gmm"):
+        rounds = [[_iteration(target, chosen) for chosen in cases.values()] for _ in range(CPU_ROUNDS)]
+        for i, name in enumerate(cases):
+            ratio = statistics.median(row[i][1] / row[0][1] for row in rounds)
+            rate_, micros = (statistics.median(row[i][j] for row in rounds) for j in (0, 1))
+            shown = f"**{ratio:.2f}** | ≤ 1.3" if i else "1 | "
+            yield f"| {target} | {name} | {rate_:.3g} | {micros:.2f} | {shown} |"
+
+
+def _iteration(target: str, chosen: dict[str, Any], draws: int = 3_000) -> tuple[float, float]:
+    """Leapfrogs a second of one core's time, and microseconds of it that one iteration of a block takes."""
+    spec = RunSpec.of(target, "mahmc", chains=LANES, draws=draws, warmup=0, keep=KEEP[target], **chosen)
+    Run(spec.with_(draws=1), threads=1).advance_all()
+    run, begin = Run(spec, threads=1), time.process_time()
+    run.advance_all()
+    seconds = time.process_time() - begin
+    return run.leapfrogs / seconds, seconds / draws * 1e6
+
+
+def against_mixed_hmc() -> Iterator[str]:
+    """M-HMC of ours and NumPyro's, at the same step size, travel time, visits and proposal (Liu's modified Gibbs)."""
+    from peers import gmm_program, mdc_plate_program, numpyro_mixed_hmc
+
+    def mixture(target: mahmc.Target) -> Callable[[], None]:
+        return partial(gmm_program, **target.settings)
+
+    overlapping = mahmc.targets.gmm([0.3, 0.4, 0.3], [-1.0, 0.0, 1.5], [0.4, 1.0, 0.5])
+    cases: list[tuple[str, mahmc.Target, Callable[[], None], dict[str, Any], str]] = [
+        ("GMM", mahmc.targets.gmm(), mixture(mahmc.targets.gmm()), {"epsilon": 0.3, "T": 4.5, "visits": 15}, "q"),
+        ("GMM, overlapping", overlapping, mixture(overlapping), {"epsilon": 0.75, "T": 2.0, "visits": 3}, "q"),
+        ("MDC", mahmc.targets.mdc(), mdc_plate_program, {"epsilon": 0.04, "T": 4.0, "visits": 100}, "u"),
+    ]
+    yield "\n### M-HMC against NumPyro's MixedHMC, 16 chains\n"
+    yield "Same ε, T, visits and proposals. z is (mean − truth)/standard error: beyond 4 is wrong.\n"
+    yield "| target | quantity | truth | ours | z | NumPyro | z |\n|---|---|---|---|---|---|---|"
+    figures: list[tuple[Any, ...]] = []
+    for name, target, program, values, quantity in cases:
+        draws = 20_000 if target.name == "gmm" else 4_000
+        mahmc.sample(target, "m-hmc", draws=1, warmup=0, **values)
+        run = mahmc.sample(target, "m-hmc", draws=20 * draws, warmup=500, start="exact", chains=CHAINS, **values)
+        peer = numpyro_mixed_hmc(program, draws, CHAINS, **values)
+        for what, truth, a, b in _moments(target, run, peer.samples):
+            z = [(x.mean() - truth) / diagnostics.mcse(x) for x in (a, b)]
+            yield f"| {name} | {what} | {truth:.4f} | {a.mean():.4f} | {z[0]:+.1f} | {b.mean():.4f} | {z[1]:+.1f} |"
+        per_draw, per_leapfrog = run.drawing["leapfrogs"] / run.spec.draws / CHAINS, run.ess_per_gradient(quantity)
+        mine = (run.acceptance, per_draw, float(per_leapfrog), rate(run), ess_rate(run, quantity))
+        ess = diagnostics.ess(np.asarray(peer.samples[quantity]))
+        theirs = (peer.acceptance, peer.leapfrogs / draws / CHAINS, ess / peer.leapfrogs, peer.leapfrogs / peer.seconds,
+                  ess / peer.seconds)  # fmt: skip
+        figures += [(name, quantity, "ours", *mine), (name, quantity, "NumPyro", *theirs)]
+    titles = ("target", "ESS of", "", "acceptance", "leapfrogs a draw", "ESS/leapfrog", "leapfrogs/s", "ESS/s")
+    yield f"\n| {' | '.join(titles)} |\n|{'---|' * len(titles)}"
+    for name, quantity, whose, *numbers in figures:
+        yield f"| {name} | {quantity} | {whose} | {' | '.join(f'{number:.3g}' for number in numbers)} |"
+
+
+def _moments(
+    target: mahmc.Target, run: Run, peer: dict[str, np.ndarray]
+) -> Iterator[tuple[str, float, np.ndarray, np.ndarray]]:
+    """What is compared, its true mean, and draws of it by us and by the peer."""
+    if target.name == "mdc":
+        ones = target.truths["ones"]
+        yield "u", 0.0, run.get("u"), peer["u"]
+        yield "u²", 1.0, run.get("u") ** 2, peer["u"] ** 2
+        yield "ones", ones.mean, run.get("ones").astype(float), peer["w"].sum(axis=-1).astype(float)
+        return
+    yield "q", target.truths["q"].mean, run.get("q"), peer["q"]
+    for k, weight in enumerate(target.settings["weights"]):
+        a, b = ((np.asarray(x) == k).astype(float) for x in (run.get("component"), peer["component"]))
+        yield f"component = {k}", weight, a, b
 
 
 @kernel

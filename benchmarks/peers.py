@@ -23,7 +23,7 @@ import argparse
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jax.flatten_util import ravel_pytree
-from numpyro.infer import HMC, MCMC, NUTS, HMCGibbs, init_to_value
+from numpyro.infer import HMC, MCMC, NUTS, HMCGibbs, MixedHMC, init_to_value
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_num_cpu_devices", os.cpu_count() or 1)  # chains are shared out over the devices
@@ -387,6 +387,20 @@ def draw_w(rng_key: jax.Array, gibbs_sites: dict, hmc_sites: dict) -> dict[str, 
     return {"w": dist.Bernoulli(logits=-hmc_sites["u"]).expand([N_W]).sample(rng_key)}
 
 
+def gmm_program(weights: Sequence[float], means: Sequence[float], sds: Sequence[float]) -> None:
+    """GMM as a NumPyro model."""
+    component = numpyro.sample("component", dist.Categorical(jnp.array(weights)))
+    numpyro.sample("q", dist.Normal(jnp.array(means)[component], jnp.array(sds)[component]))
+
+
+def mdc_plate_program() -> None:
+    """MDC with w as separate variables, which MixedHMC updates one by one."""
+    u = numpyro.sample("u", dist.Normal(0, 1))
+    numpyro.sample("v", dist.Normal(u, V_SD))
+    with numpyro.plate("i", N_W):
+        numpyro.sample("w", dist.Bernoulli(logits=-u))
+
+
 def blr_program(X: jax.Array, y: jax.Array, centred: bool, tuned: bool) -> None:
     """BLR as a NumPyro model: beta itself, or beta = z / sqrt(tau) with z standard normal."""
     tau = numpyro.sample("tau", dist.Gamma(TAU_SHAPE, TAU_RATE))
@@ -485,6 +499,39 @@ def numpyro_hmc_gibbs(
         samples={"u": run.sites["u"]},
         warmup_seconds=run.warmup_seconds,
         acceptance=float(run.fields["hmc_state.accept_prob"].mean()),
+    )
+
+
+def numpyro_mixed_hmc(
+    program: Callable[[], None],
+    draws: int,
+    chains: int = 16,
+    warmup: int = 500,
+    seed: int = 0,
+    *,
+    epsilon: float,
+    T: float,
+    visits: int,
+) -> PeerResult:
+    """NumPyro's MixedHMC with modified Gibbs proposals, nothing adapted; `leapfrogs` are its own count."""
+
+    def kernel():
+        hmc = HMC(program, step_size=epsilon, trajectory_length=T, adapt_step_size=False, adapt_mass_matrix=False)
+        return MixedHMC(hmc, num_discrete_updates=visits, modified=True)
+
+    run = run_numpyro(kernel, ("accept_prob", "hmc_state.num_steps"), jax.vmap, draws, warmup, chains, seed)
+    return PeerResult(
+        name="numpyro MixedHMC",
+        target="",
+        sampler="m-hmc",
+        chains=chains,
+        draws=draws,
+        leapfrogs=int(run.fields["hmc_state.num_steps"].sum()),
+        seconds=run.seconds,
+        compile_seconds=run.compile_seconds,
+        samples=run.sites,
+        warmup_seconds=run.warmup_seconds,
+        acceptance=float(run.fields["accept_prob"].mean()),
     )
 
 

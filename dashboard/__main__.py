@@ -12,10 +12,10 @@ from pathlib import Path
 
 from streamlit.web import cli
 
-import dashboard.checking
 import dashboard.comparing
 import dashboard.explore
 import dashboard.pins
+import dashboard.report
 import dashboard.saving  # noqa: F401
 from dashboard.estimates import preload
 from mahmc import InvalidInput, load_targets

@@ -25,6 +25,9 @@ Notation, used everywhere; the paper's symbol is the name:
 | law     | P^D   | the probability of each D: `schedules` |
 | update  | Q_i   | the updates of q^O inside a trajectory, by name |
 | outer   |       | the update of q^O after a trajectory (within Gibbs), or none |
+| k       | k^D   | kinetic energy of a discrete variable in M-HMC, from which it pays for its changes |
+| T       |       | travel time of an M-HMC trajectory, Σ of its step sizes |
+| visits  |       | visits to discrete variables in an M-HMC trajectory |
 
 Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
 compare → checks → own → examples.

@@ -320,7 +320,7 @@ def _budgets(specs: Mapping[str, RunSpec], wanted: int, chains: int) -> tuple[in
 
     One that draws how many it makes comes near it instead, and its cost is what it really made.
     """
-    unit = chains * math.lcm(*(int(spec.leapfrogs_per_draw) for spec in specs.values() if not spec.law.random))
+    unit = chains * math.lcm(*(round(spec.leapfrogs_per_draw) for spec in specs.values() if not spec.law.random))
     most = max(spec.leapfrogs_per_draw for spec in specs.values())
     fewest = math.ceil(chains * most * FEWEST_DRAWS)
     if wanted < fewest:

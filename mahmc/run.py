@@ -391,7 +391,7 @@ class Run:
             self._reals[chains], self._columns.real_rows, self._discretes[chains], self._columns.discrete_rows,
             self.spec.thin,
         )  # fmt: skip
-        return Block(state, record, np.stack([new_counts(self.target), new_counts(self.target)]))
+        return Block(state, record, new_counts(self.target, phases=2))
 
     def _block_iterations(self) -> int:
         """Iterations of all blocks together."""

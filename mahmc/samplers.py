@@ -73,7 +73,7 @@ def _segments(values: Settings) -> Schedule:
 
 
 def _arrivals(values: Settings) -> Schedule:
-    return arrivals(values["T"], values["visits"], values["epsilon"])
+    return arrivals(values["T"], values["visits"], values["epsilon"], values["sites"])
 
 
 def _asymmetric(values: Settings) -> Schedule:
@@ -91,7 +91,7 @@ class Sampler:
     advance: Callable[..., int]
     presets: Mapping[str, Mapping[str, float]]  # best values by target
     paper_ess: Mapping[str, float] = field(default_factory=dict)  # Table 1: relative ESS per leapfrog, by target
-    law: Callable[[Settings], Schedule] = _one_segment  # P^D by its parameters
+    law: Callable[[Settings], Schedule] = _one_segment  # P^D by its parameters and "sites", of the target
     takes_schedule: bool = False  # whether another P^D may be chosen
     by_site: bool = False  # whether it visits discrete variables one by one
     persistent: bool = True  # M-HMC: whether k outlives a visit; drawn anew each time it is MAHMC
@@ -225,7 +225,7 @@ SAMPLERS = {
             ("epsilon", "T", "visits"),
             _mixed,
             {
-                "mdc": {"epsilon": 0.04, "T": 4.0, "visits": 60},
+                "mdc": {"epsilon": 0.04, "T": 4.0, "visits": 100},
                 "gmm": {"epsilon": 0.3, "T": 4.5, "visits": 15},
             },
             law=_arrivals,

@@ -69,6 +69,7 @@ class RunSpec:
     keep: tuple[str, ...]
     parameters: tuple[tuple[str, Any], ...]  # the sampler's, in its order
     settings: tuple[tuple[str, Any], ...]  # the target's, in its order
+    sites: int = 0  # the target's discrete variables that can be visited one by one; the rest says how many
     schedule: str = ""  # P^D as text, of samplers that take one; "alternate" is that of L and n_u
     data: str = ""  # fingerprint of a user's own data; empty for the target's own
 
@@ -102,6 +103,7 @@ class RunSpec:
             keep=_checked_keep(rest.get("keep"), built),
             parameters=tuple((name, parameters[name]) for name in names),
             settings=tuple(built.settings.items()),
+            sites=built.sites,
             schedule=schedule,
             data=built.fingerprint,
         )
@@ -175,7 +177,7 @@ class RunSpec:
     def law(self) -> Schedule:
         """P^D, the law of a trajectory's sequence of steps."""
         own = self.schedule not in ("", ALTERNATE)
-        return schedules.parse(self.schedule) if own else self.method.law(self.values)
+        return schedules.parse(self.schedule) if own else self.method.law(self.values | {"sites": self.sites})
 
     @property
     def slots(self) -> int:
@@ -191,7 +193,8 @@ class RunSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """One flat mapping of plain values."""
-        flat = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("parameters", "settings")}
+        derived = ("parameters", "settings", "sites")
+        flat = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in derived}
         flat |= dict(self.parameters) | dict(self.settings)
         return {name: value for name, value in flat.items() if value != "" or name not in ("schedule", "data")}
 

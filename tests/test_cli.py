@@ -34,10 +34,21 @@ def test_parameters_of_the_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert "log_tau" in capsys.readouterr().out
 
 
+def test_schedule_updates_and_outer(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--schedule", "iid(20, 0.8, 0.1, 0.1)", "--update", "gibbs,metropolis", "--outer", "none"]
+    assert cli.main(["sample", "mdc", "mahmc", *arguments, "--draws", "200"]) == 0
+    printed = capsys.readouterr().out
+    assert "schedule iid(20, 0.8, 0.1, 0.1); update gibbs,metropolis, outer none" in printed
+    assert "gibbs 1.0000, metropolis 0." in printed
+    assert "outer 1" not in printed
+    assert cli.main(["sample", "gmm", "m-hmc", "--visits", "5", "--update", "neighbour", "--draws", "50"]) == 0
+
+
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list"]) == 0
     printed = capsys.readouterr().out
-    for word in ("mdc", "blr", "gmm", "mala-pn", "mahmc", "epsilon", "n_u", "(0, 100]", "warmup", "prior_only"):
+    for word in ("mdc", "blr", "gmm", "mala-pn", "mahmc", "epsilon", "n_u", "(0, 100]", "warmup", "prior_only",
+                 "m-hmc", "visits", "iid(100, 0.9)", "gibbs, metropolis, block", "outer"):  # fmt: skip
         assert word in printed
 
 
@@ -52,6 +63,9 @@ def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
         (["mdc", "hmc", "--weights", "1"], "weights is no parameter"),
         (["mdc", "hmc", "--out", "/nowhere/at/all.nc"], "make it first"),
         (["mdc", "hmc", "--keep", "u,zz"], "quantity in keep 'zz'"),
+        (["mdc", "mahmc", "--schedule", "sequences(01)"], "P(D⁻¹)/P(D) is zero"),
+        (["mdc", "mahmc", "--outer", "gibs"], "Did you mean 'gibbs'?"),
+        (["blr", "m-hmc"], "m-hmc cannot sample blr"),
     ],
 )
 def test_bad_input_exits_with_2_and_says_what_to_do(

@@ -27,7 +27,7 @@ def test_code_blocks_run(guide: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     finally:
         FAMILIES.clear()
         FAMILIES.update(before)
-    assert "right" in capsys.readouterr().out
+    assert "Right" in capsys.readouterr().out
 
 
 def test_the_guide_is_short_and_its_first_target_thirty_lines() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import mahmc
-from mahmc import InvalidInput, Run
+from mahmc import InvalidInput, Run, targets
 from mahmc.samplers import EVERY_SAMPLER, PAPER_SAMPLERS, SAMPLERS, WRONG_SAMPLERS
 from mahmc.schedules import Arrivals, deterministic
 from tests.conftest import HARD
@@ -102,6 +102,19 @@ def test_without_an_update_q_O_stays(target: str, sampler: str) -> None:
     assert run.acceptance > 0.2
 
 
+def test_on_a_target_without_updates_mahmc_is_hmc() -> None:
+    """There is nothing to make between segments, nor after them."""
+    target = replace(targets.gmm(), updates=(), default_update="none", sites=0, site_updates=())
+    segments = mahmc.sample(target, "mahmc", L=3, n_u=4, **SIZE)
+    assert (segments.spec.update, segments.spec.outer) == ("none", "none")
+    assert segments.acceptances["inner"].rate is segments.acceptances["outer"].rate is None
+    assert same_draws(segments, mahmc.sample(target, "hmc", epsilon=0.3, L=12, **SIZE))
+    with pytest.raises(InvalidInput, match="has no updates of qᴼ"):
+        mahmc.sample(target, "mahmc", update="gibbs")
+    with pytest.raises(InvalidInput, match="update = none names 0"):
+        mahmc.sample(target, "mahmc", schedule="iid(9, 0.9)")
+
+
 def test_pure_mahmc_is_one_step_of_mahmc_within_gibbs_before_the_update() -> None:
     """One iteration: the same trajectory with and without an update after it."""
     shared = {"epsilon": 0.3, "L": 2, "n_u": 4, "chains": 8, "draws": 1, "warmup": 0, "seed": 3}
@@ -119,7 +132,7 @@ def test_m_hmc_whose_k_does_not_persist_is_mahmc(update: str, monkeypatch: pytes
     shared = {"update": update, "outer": "none", **SIZE, "draws": 2000}
 
     def even(values: Mapping[str, Any]) -> Arrivals:
-        return Arrivals(values["T"], values["visits"], values["epsilon"], even=True)
+        return Arrivals(values["T"], values["visits"], values["epsilon"], values["sites"], even=True)
 
     def mixed(persistent: bool) -> Run:
         monkeypatch.setitem(EVERY_SAMPLER, "m-hmc", replace(SAMPLERS["m-hmc"], law=even, persistent=persistent))

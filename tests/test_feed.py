@@ -40,11 +40,22 @@ def running() -> AppTest:
     return run_until(app, lambda app: app.session_state["session"].job.drawn > 100)
 
 
+def told(app: AppTest, since: int) -> tuple[dict, dict[str, bytes]]:
+    """The news, once nothing else has changed: warnings may come and go while chains are short."""
+    tab = app.session_state["session"]
+    for _ in range(100):
+        news = tab.feed.tell(since)
+        if news is not None:
+            return read(news)
+        app.run()
+    raise AssertionError("the page always has to be refreshed")
+
+
 def test_news_are_the_status_and_the_charts_made_since() -> None:
     app = running()
     tab = app.session_state["session"]
     try:
-        said, charts = read(tab.feed.tell(0))
+        said, charts = told(app, 0)
         assert said["text"].startswith("Drawing: ")
         assert 0 < said["share"] < 1
         assert {"Acceptance", "R-hat"} <= {tile["label"] for tile in said["tiles"]}
@@ -52,10 +63,10 @@ def test_news_are_the_status_and_the_charts_made_since() -> None:
         drawn = tab.job.drawn
         while tab.job.drawn < 1.2 * drawn:
             time.sleep(0.01)
-        later, charts = read(tab.feed.tell(said["last"]))
+        later, charts = told(app, said["last"])
         assert later["text"] != said["text"]
-        assert len(charts) == 1  # they take turns
-        assert later["last"] == said["last"] + 1
+        assert later["last"] > said["last"]
+        assert 1 <= len(charts) <= later["last"] - said["last"]
     finally:
         tab.stop()
 
@@ -64,7 +75,7 @@ def test_what_only_a_refresh_can_show_is_no_news() -> None:
     """The end of a run, or another one: the page's buttons and what comes after a run change as well."""
     app = running()
     tab = app.session_state["session"]
-    assert tab.feed.tell(0) is not None
+    told(app, 0)
     tab.stop()
     tab.job.wait(10)
     assert tab.feed.tell(0) is None

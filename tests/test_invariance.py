@@ -27,7 +27,7 @@ def updates_of(target: str) -> tuple[str, ...]:
 CASES = [(t, s, u) for t, s in pairs(SAMPLERS) for u in updates_of(t)]
 # Algorithm 3 beyond the paper's schedule, and M-HMC, by name: a target and what is chosen. No update after the
 # trajectory, unless it is said: it would mend much of what goes wrong inside.
-STEPS = {"gmm": 0.75, "mdc": 0.45, "blr": 0.8}
+STEPS = {"gmm": 0.75, "mdc": 0.3, "blr": 0.8}
 GENERAL: dict[str, tuple[str, dict[str, Any]]] = {
     "iid": ("gmm", {"schedule": "iid(4, 0.5)", "update": "metropolis"}),
     "iid with two kinds of update": ("mdc", {"schedule": "iid(6, 0.5, 0.3, 0.2)", "update": "block,metropolis"}),

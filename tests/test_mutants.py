@@ -91,9 +91,12 @@ MUTANTS = [
         "where(forward, -forward_log_ratio, forward_log_ratio)",
         ("mirrored and within Gibbs",),
     ),
-    Mutant("a drawn D in one direction only", "kernels/plan.py", "1.0 if palindrome else 0.5", "1.0", ("iid",)),
     Mutant(
-        "leapfrogs of the others made too", TRAJECTORY, "where(theirs, epsilon, 0.0)", "where(everyone, epsilon, 0.0)",
+        "no delta_E of updates at random places", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U", ("iid",)
+    ),
+    Mutant(
+        "leapfrogs of the others made too", TRAJECTORY,
+        "leapfrogs(target, state, size, times)", "leapfrogs(target, state, splat(epsilon), times)",
         ("mirrored with two kinds",),
     ),
     Mutant(
@@ -136,10 +139,6 @@ MUTANTS = [
     Mutant(
         "M-HMC that forgets what visits did to U", MIXED, "delta_E += delta_U", "delta_E += 0.0 * delta_U",
         ("m-hmc on mdc, once round and a bit",),
-    ),
-    Mutant(
-        "leapfrogs of those who are done", MIXED, "if j < n_there else 0.0", "if True else 0.0",
-        ("m-hmc, modified gibbs",),
     ),
     Mutant(
         "a block of chains that shares D itself", TRAJECTORY,

@@ -93,7 +93,7 @@ def z_bars(rows: Sequence[tuple[str, float]], critical: float, sampler: str) -> 
     beyond = sum(abs(value) > critical for _, value in rows)
     usual = sum(abs(value) > 2.0 for _, value in rows)
     words = f"{count(len(rows), 'difference')} from the truth in standard errors: {usual} beyond 2, {beyond} beyond "
-    words += f"the critical {digits(critical, 2)}. The largest is {digits(shown[0][1], 2)} ({shown[0][0]})."
+    words += f"the critical {digits(critical, 2)}. The largest is {digits(shown[0][1])} ({shown[0][0]})."
     return look.finished("z_bars", figure, words)
 
 

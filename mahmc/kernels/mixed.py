@@ -8,11 +8,12 @@ a uniform, e^−k, that persists from visit to visit: with k drawn anew at each 
 The final test is MAHMC's, exp(E₀ + ΔU − E) with ΔU the change of *U* by visits. What k lost is another sum, ΔU with the
 proposals' log ratios; taking it instead is wrong wherever a proposal is not symmetric.
 
-When to visit: V visits cut the travel time T into V + 1 gaps. V shares of T are drawn from Dirichlet(1, …, 1), and
-the first is split at random into the first gap and the last, so that gaps read backwards have the same law. The chains
-of a block share the *unordered* pair of gaps and gaps read backwards, and each draws its direction for itself, as with
-other schedules (`mahmc.schedules` says why). A gap takes ⌈gap/ε⌉ leapfrogs of equal size. Whom to visit: variables in
-an order that each chain draws for itself, over and over; read backwards it is another such order.
+Whom to visit: the variables in an order that each chain draws for itself, over and over. When: V visits cut the travel
+time T into V + 1 gaps, with shares of Dirichlet(1, …, 1), one for each variable, that come over and over as well; a
+trajectory begins at random between two visits, so that the first gap and the last are parts of one. Read backwards both
+have the same law. The chains of a block share the *unordered* pair of the gaps and the gaps read backwards, and each
+draws its direction for itself, as with other schedules (`mahmc.schedules` says why). A gap takes ⌈gap/ε⌉ leapfrogs of
+equal size.
 """
 
 from __future__ import annotations
@@ -46,28 +47,34 @@ class Timetable(NamedTuple):
     T: float
     drawn: bool  # whether gaps are drawn; else they are even, and only the first and the last are half as long
     which: int  # the target's number of the proposal, from 1
+    shares: np.ndarray  # one for each variable
     gaps: np.ndarray  # visits + 1
     order: np.ndarray  # (variables, LANES): whom each lane visits first, second, …
     k: np.ndarray  # likewise: kinetic energy of the variable that is visited first, second, …
 
     def with_room(self) -> Timetable:
         """The same with room of its own: blocks run on several threads."""
-        return self._replace(gaps=self.gaps.copy(), order=self.order.copy(), k=self.k.copy())
+        shares, gaps, order, k = (np.empty_like(room) for room in (self.shares, self.gaps, self.order, self.k))
+        return self._replace(shares=shares, gaps=gaps, order=order, k=k)
 
 
 @inlined
 def draw_gaps(timetable, rng):
-    """Shares of T by Dirichlet(1, …, 1), exponentials over their sum; the first is that of the first and last gap."""
-    gaps, visits = timetable.gaps, timetable.gaps.size - 1
-    total = 0.0
-    for j in range(visits):
-        gaps[j] = -math.log(1.0 - lane_uniform(rng, 0)) if timetable.drawn else 1.0
-        total += gaps[j]
-    for j in range(visits):
-        gaps[j] *= timetable.T / total
+    """Gaps of total length T: an exponential for each variable over their sum, the first cut at random."""
+    shares, gaps = timetable.shares, timetable.gaps
+    visits, variables = gaps.size - 1, shares.size
+    for i in range(variables):
+        shares[i] = -math.log(1.0 - lane_uniform(rng, 0)) if timetable.drawn else 1.0
     split = lane_uniform(rng, 0) if timetable.drawn else 0.5
-    gaps[visits] = (1.0 - split) * gaps[0]
+    for j in range(visits):
+        gaps[j] = shares[j % variables]
     gaps[0] *= split
+    gaps[visits] = (1.0 - split) * shares[visits % variables]
+    total = 0.0
+    for j in range(visits + 1):
+        total += gaps[j]
+    for j in range(visits + 1):
+        gaps[j] *= timetable.T / total
 
 
 @inlined

@@ -59,9 +59,25 @@ class Counts(IntEnum):
     INNER = 4  # updates of q^O inside trajectories: two rows for each of the target's updates, accepted and made
 
 
-def new_counts(target: Target) -> np.ndarray:
-    """Counters at zero."""
-    return np.zeros((Counts.INNER + 2 * len(target.updates), LANES), np.int64)
+def lane_rows(n: int, dtype: type = np.float64) -> np.ndarray:
+    """n rows of zeros, each a line of the processor's cache: a row across two of them would take twice as long."""
+    size = LANES * np.dtype(dtype).itemsize
+    room = np.zeros((n + 1) * size, np.uint8)
+    begin = -room.ctypes.data % size
+    return room[begin : begin + n * size].view(dtype).reshape(n, LANES)
+
+
+def like(values: np.ndarray) -> np.ndarray:
+    """Such rows with these values."""
+    copy = lane_rows(len(values), values.dtype.type)
+    copy[:] = values
+    return copy
+
+
+def new_counts(target: Target, phases: int = 1) -> np.ndarray:
+    """Counters at zero: (phase, kind, lane)."""
+    kinds = Counts.INNER + 2 * len(target.updates)
+    return lane_rows(phases * kinds, np.int64).reshape(phases, kinds, LANES)
 
 
 class Record(NamedTuple):
@@ -79,18 +95,18 @@ class Record(NamedTuple):
 
 def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block: int) -> State:
     """The state of LANES chains that start at the given (LANES, rows) values."""
-    stack = np.empty((2 * target.dim + target.n_other + 2, LANES))
+    stack = lane_rows(2 * target.dim + target.n_other + 2)
     split = np.cumsum([target.dim, target.n_other, 1, target.dim])
     q_rows, other_rows, U, p, v = np.split(stack, split)
     q_rows[:], other_rows[:] = q.T, other.T
     refreshed = np.random.default_rng(source(seed, block, 1))
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
-    grad, scratch = np.zeros((target.dim, LANES)), np.zeros((target.n_scratch, LANES))
-    rng, block_rng = seeded(seed, block), seeded(seed, block, 3)
+    grad, scratch = lane_rows(target.dim), lane_rows(target.n_scratch)
+    rng, block_rng = like(seeded(seed, block)), like(seeded(seed, block, 3))
     before = Before(
-        q_rows.copy(), other_rows.copy(), p.copy(), grad.copy(), rng.copy(), block_rng.copy(), new_counts(target)
+        like(q_rows), like(other_rows), like(p), like(grad), like(rng), like(block_rng), new_counts(target)[0]
     )
-    aside = Aside(other_rows.copy(), grad.copy())
+    aside = Aside(like(other_rows), like(grad))
     state = State(stack, q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, before, aside)
     evaluate(target.data, state)
     return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mahmc.compiled import kernel
 from mahmc.kernels.moves import conclude, kinetic, leapfrogs, record, refresh, remember, undo, update_after, update_some
 from mahmc.kernels.plan import BACKWARD, EVERYONE, FORWARD, draw_pair
-from mahmc.lanes import exp, is_finite, load, splat, where
+from mahmc.lanes import exp, is_finite, load, splat, store, where
 from mahmc.streams import uniform
 
 
@@ -14,7 +14,7 @@ def trajectory(target, state, plan, outer, epsilon, correction, counts, out, fir
     """Run iterations first … first + n − 1 of MAHMC within Gibbs; returns how many were done.
 
     `plan` is P^D. `outer` is the update after the trajectory, 0 for none. `correction` is 1; at 0 the test forgets
-    ΔE, which is the naive sampler, and wrong. `stop[0]` is looked at in each run of D: once set, the iteration under
+    ΔE, which is the naive sampler, and wrong. `stop[0]` is looked at in each row of D: once set, the iteration under
     way is undone.
     """
     for iteration in range(first, first + n):
@@ -24,24 +24,25 @@ def trajectory(target, state, plan, outer, epsilon, correction, counts, out, fir
         E0 = U0 + kinetic(state.p)
         delta_E = log_ratio = splat(0.0)
         begin, end, share, forward_log_ratio = draw_pair(plan, state.block_rng)  # Algo. 3, line 2
-        everyone = forward = U0 == U0
+        store(plan.sizes, EVERYONE, splat(epsilon))
         if share < 1.0:  # no palindrome: each lane draws its direction
             forward = uniform(state.rng) < share
+            store(plan.sizes, FORWARD, where(forward, epsilon, 0.0))
+            store(plan.sizes, BACKWARD, where(forward, 0.0, epsilon))
             log_ratio = where(forward, forward_log_ratio, -forward_log_ratio)
         made = 0
-        for run in range(begin, end):
+        for row in range(begin, end):
             if stop[0]:
                 break
-            which, times, whose = plan.rows[run, 0], plan.rows[run, 1], plan.rows[run, 2]
-            theirs = everyone if whose == EVERYONE else forward if whose == FORWARD else ~forward
+            which, times, whose = plan.rows[row, 0], plan.rows[row, 1], plan.rows[row, 2]
+            size = load(plan.sizes, whose)
             if which == 0:
-                U = leapfrogs(target, state, where(theirs, epsilon, 0.0), times)
+                U = leapfrogs(target, state, size, times)
                 made += 0 if whose == BACKWARD else times
             else:
-                for _ in range(times):
-                    delta_U = update_some(target, state, which, theirs, whose != EVERYONE, counts)
-                    U += delta_U
-                    delta_E += delta_U  # Algo. 3, line 9
+                delta_U = update_some(target, state, which, size > 0.0, whose != EVERYONE, counts)
+                U += delta_U
+                delta_E += delta_U  # Algo. 3, line 9
         if stop[0]:
             undo(state, counts)
             return iteration - first

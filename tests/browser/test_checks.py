@@ -102,6 +102,7 @@ def test_the_report_opens_alone(page: Page, browser: Browser, link: Callable[...
         alone.locator("summary").first.click()
         expect(alone.locator("details .main-svg").first).to_be_visible(timeout=WAIT)
         assert "✕ wrong" in alone.locator(".matrix").inner_text()
+        assert alone.get_by_role("rowheader", name="MAHMC", exact=True).bounding_box()["height"] < 60
         assert alone.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways"
         assert asked == [(tmp_path / "checks.html").as_uri()]
         assert said == []
