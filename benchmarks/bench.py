@@ -273,7 +273,7 @@ def schedules_cost() -> Iterator[str]:
             yield f"| {target} | {name} | {rate_:.3g} | {micros:.2f} | {shown} |"
 
 
-def _iteration(target: str, chosen: dict[str, Any], draws: int = 3_000) -> tuple[float, float]:
+def _iteration(target: str, chosen: dict[str, Any], draws: int = 30_000) -> tuple[float, float]:
     """Leapfrogs a second of one core's time, and microseconds of it that one iteration of a block takes."""
     spec = RunSpec.of(target, "mahmc", chains=LANES, draws=draws, warmup=0, keep=KEEP[target], **chosen)
     Run(spec.with_(draws=1), threads=1).advance_all()

@@ -1,6 +1,6 @@
 """How much of the bare engine's speed is left under a live page.
 
-    python benchmarks/live.py [--rounds 3]
+    python -m benchmarks.live [--rounds 3]
 
 Each round runs the same spec three times: bare, in a process of its own; under the page, refreshed twice a second but
 shown nowhere, as if the browser were on another machine; and under the page in headless Chromium on the same cores,
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, Response, sync_playwright
 
 from dashboard.explore import UPDATE_SECONDS
 from mahmc import RunSpec
@@ -120,9 +120,9 @@ def bare(spec: RunSpec) -> float:
 
 
 def refreshed(spec: RunSpec, view: str) -> float:
-    """Leapfrogs a second while the page is run by Streamlit's AppTest as often as a browser would ask for it."""
+    """Leapfrogs a second while somebody asks for the page's news as often as a browser would, and draws nothing."""
     program = f"""
-import sys, time
+import json, sys, time
 from urllib.parse import parse_qsl
 from streamlit.testing.v1 import AppTest
 from dashboard import session
@@ -133,10 +133,15 @@ for name, value in parse_qsl(sys.argv[1]):
 app.run()
 time.sleep({SETTLE})
 next(button for button in app.button if button.label == "Run").click().run()
-job = app.session_state["session"].job
+tab, last = app.session_state["session"], 0
+job = tab.job
 while job.alive:
     begin = time.monotonic()
-    app.run()
+    told = tab.feed.tell(last)
+    if told is None:
+        app.run()
+    else:
+        last = json.loads(told[4 : 4 + int.from_bytes(told[:4], "little")])["last"]
     time.sleep(max(0.0, {UPDATE_SECONDS} - time.monotonic() + begin))
 print(job.run.progress.leapfrogs_per_second)
 """
@@ -152,12 +157,17 @@ def live(spec: RunSpec, view: str, port: int) -> tuple[float, float, float]:
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         sizes: list[int] = []
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
-        page.on("response", lambda response: sizes.append(int(response.headers.get("content-length", 0))))
+        page.on("response", lambda response: sizes.append(_told(response)))
         page.goto(f"http://localhost:{port}/explore?{spec.to_query()}&view={view}")
         page.wait_for_timeout(1000 * SETTLE)
         result = _run_once(page, spec, sizes)
         browser.close()
     return result
+
+
+def _told(response: Response) -> int:
+    """Bytes of the page's news; what it loads once, as Plotly, is no update."""
+    return int(response.headers.get("content-length", 0)) if "/live/" in response.url else 0
 
 
 def _run_once(page: Page, spec: RunSpec, sizes: list[int]) -> tuple[float, float, float]:
@@ -168,7 +178,9 @@ def _run_once(page: Page, spec: RunSpec, sizes: list[int]) -> tuple[float, float
     run.click()
     status: Any = page.get_by_text(re.compile("Finished: .* in "))
     status.wait_for(timeout=600_000)
-    seconds = float(re.search(r"in ([\d.]+) s", status.inner_text()).group(1))  # type: ignore[union-attr]
+    found = re.search(r"in ([\d.]+) (s|min)", status.inner_text())
+    assert found, status.inner_text()
+    seconds = float(found[1]) * (60 if found[2] == "min" else 1)
     updates = page.evaluate("window.updates")
     leapfrogs = spec.slots * spec.chains * spec.leapfrogs_per_draw
     return leapfrogs / seconds, updates / seconds, max(sizes)

@@ -114,7 +114,7 @@ class Run:
         self.threads = threads or cores()
         self.seconds = 0.0
         self._stop = np.zeros(1, np.uint8)
-        self._plan, self._outer = spec.law.plan(self.target, spec.updates), self.target.number(spec.outer)
+        self._plan, self._outer = spec.law.plan(self.target, spec.updates, spec.seed), self.target.number(spec.outer)
         self._columns = _columns(spec, self.target)
         _refuse_if_too_large(spec, self._columns)
         shape = (spec.chains, spec.slots)

@@ -11,7 +11,7 @@ from mahmc.targets import Target
 
 # Small, overlapping, with a step size that is often rejected: where a mistake shows at once.
 HARD = {
-    "mdc": (lambda: targets.mdc(n_w=5, sd=0.3), {"epsilon": 0.45, "L": 2}),
+    "mdc": (lambda: targets.mdc(n_w=5, sd=0.3), {"epsilon": 0.37, "L": 2}),
     "blr": (lambda: targets.blr(prior_only=True), {"epsilon": 0.8, "L": 2}),
     "gmm": (
         lambda: targets.gmm(weights=[0.3, 0.4, 0.3], means=[-1, 0, 1.5], sds=[0.4, 1, 0.5]),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numba
@@ -117,39 +119,56 @@ def drawn(plan: Plan, rng: np.ndarray) -> Any:
     return draw_pair(plan, rng)
 
 
-def pairs_drawn(schedule: Schedule, n: int) -> dict[tuple[int, ...], int]:
-    """How often each pair came, by the smaller of its two."""
-    target = targets.gmm()
-    plan, rng, seen = schedule.plan(target, ("neighbour", "gibbs")).with_room(), seeded(5, 0, 3), {}
-    kinds = {0: 0, target.number("neighbour"): 1, target.number("gibbs"): 2}
-    for _ in range(n):
-        begin, end, share, log_ratio = drawn(plan, rng)
+def number_drawn(plan: Plan, n: int) -> np.ndarray:
+    """How often the kernel draws each pair of a plan."""
+    rng = seeded(5, 0, 3)
+    begins = np.array([drawn(plan, rng)[0] for _ in range(n)])
+    return np.bincount(np.searchsorted(plan.ends, begins), minlength=plan.forward.size)
+
+
+def pairs_of(schedule: Schedule, plan: Plan) -> list[tuple[int, ...]]:
+    """Its pairs, each by the smaller of its two, and right in their share and factor."""
+    kinds = {0: 0, targets.gmm().number("neighbour"): 1, targets.gmm().number("gibbs"): 2}
+    found = []
+    for k, (begin, end) in enumerate(pairwise(plan.ends)):
         D = tuple(kinds[step] for step in of_one_direction(plan.rows[begin:end], BACKWARD))
-        assert share == pytest.approx(1.0 / (1.0 + math.exp(schedule.log_ratio(D))) if D[::-1] != D else 1.0)
-        assert log_ratio == pytest.approx(schedule.log_ratio(D))
-        pair = min(D, D[::-1])
-        seen[pair] = seen.get(pair, 0) + 1
-    return seen
+        assert plan.forward[k] == pytest.approx(1.0 / (1.0 + math.exp(schedule.log_ratio(D))) if D[::-1] != D else 1.0)
+        assert plan.log_ratio[k] == pytest.approx(schedule.log_ratio(D))
+        found.append(min(D, D[::-1]))
+    return found
 
 
-@pytest.mark.parametrize(
-    "schedule",
-    [iid(3, 0.5, (0.3, 0.2)), iid(4, 0.9), iid(2, 0.05, (0.9, 0.05)), SCHEDULES["sequences(010:0.5, 0:0.5)"],
-     sequences(["001", "100", "0102", "2010", "0"], [0.4, 0.2, 0.05, 0.15, 0.2])],
-    ids=str,
-)  # fmt: skip
-def test_the_kernel_draws_pairs_by_their_probability(schedule: Schedule) -> None:
-    """Chi-squared on 20 000 pairs against P(D) + P(D⁻¹), level 1e-6 each."""
-    n = 20_000
-    seen = pairs_drawn(schedule, n)
-    expected = {}
-    for D in seen:
-        both = {D, D[::-1]}
-        expected[D] = n * sum(math.exp(schedule.log_probability(one)) for one in both)
+def refuse_unless_by_probability(schedule: Schedule, seen: dict[tuple[int, ...], int]) -> None:
+    """Chi-squared of pairs against P(D) + P(D⁻¹), level 1e-6."""
+    n = sum(seen.values())
+    expected = {D: n * sum(math.exp(schedule.log_probability(one)) for one in {D, D[::-1]}) for D in seen}
     assert sum(expected.values()) == pytest.approx(n, rel=1e-3)  # nothing that can be drawn is missing
     common = [D for D in seen if expected[D] > 5]
     observed, wanted = (np.array([table[D] for D in common]) for table in (seen, expected))
     assert stats.chisquare(observed, wanted * observed.sum() / wanted.sum()).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [SCHEDULES["sequences(010:0.5, 0:0.5)"],
+     sequences(["001", "100", "0102", "2010", "0"], [0.4, 0.2, 0.05, 0.15, 0.2])],
+    ids=str,
+)  # fmt: skip
+def test_the_kernel_draws_pairs_by_their_probability(schedule: Schedule) -> None:
+    plan = schedule.plan(targets.gmm(), ("neighbour", "gibbs")).with_room()
+    times = number_drawn(plan, 20_000).tolist()
+    refuse_unless_by_probability(schedule, dict(zip(pairs_of(schedule, plan), times, strict=True)))
+
+
+@pytest.mark.parametrize("schedule", [iid(3, 0.5, (0.3, 0.2)), iid(4, 0.9), iid(2, 0.05, (0.9, 0.05))], ids=str)
+def test_a_run_with_drawn_steps_has_a_list_of_its_own(schedule: Schedule) -> None:
+    """Lists of 40 seeds together are draws from P^D, and iterations draw from a list with equal probabilities."""
+    plans = [schedule.plan(targets.gmm(), ("neighbour", "gibbs"), seed).with_room() for seed in range(40)]
+    refuse_unless_by_probability(schedule, Counter(pair for plan in plans for pair in pairs_of(schedule, plan)))
+    assert stats.chisquare(number_drawn(plans[0], 50_000)).pvalue > 1e-6
+    again = schedule.plan(targets.gmm(), ("neighbour", "gibbs"), 0)
+    assert np.array_equal(again.rows, plans[0].rows)
+    assert not np.array_equal(again.ends, plans[1].ends) or not np.array_equal(again.rows, plans[1].rows)
 
 
 def test_counts_are_of_what_was_made() -> None:
