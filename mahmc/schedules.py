@@ -94,8 +94,8 @@ class Schedule:
         rng = np.random.default_rng(seed)
         return [self.draw(rng) for _ in range(n)]
 
-    def plan(self, target: Target, updates: Sequence[str]) -> Plan | Timetable:
-        """For the kernel: what to do on this target, whose updates of these names are kinds 1, 2, …"""
+    def plan(self, target: Target, updates: Sequence[str], seed: int = 0) -> Plan | Timetable:
+        """For the kernel: what to do on this target in a run of that seed; updates of these names are kinds 1, 2, …"""
         raise NotImplementedError
 
 
