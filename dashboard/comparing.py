@@ -108,18 +108,22 @@ def _of_the_same_mean(target: Target, mahmc: Mapping[str, Any]) -> dict[str, Any
 
 
 def _read_link(tab: Session) -> str:
-    """Once a visit: put what the link says into the controls. Returns what of it cannot be used."""
+    """Once a visit: put what the link says into the controls. Returns what of it cannot be used, in words of ours."""
     if "compare.read" in st.session_state:
         return ""
     st.session_state["compare.read"] = True
-    refused = []
+    refused, unknown = [], 0
     for key, text in st.query_params.to_dict().items():
         try:
             st.session_state[key] = _parsed(key, text, tab.uploads)
-        except (ValueError, KeyError):
-            refused.append(key[:40])
+        except KeyError:
+            unknown += not key.startswith("embed")
+        except ValueError:
+            refused.append(key)
+    parts = refused[:5] + ([f"{len(refused) - 5} more"] if len(refused) > 5 else [])
+    parts += [f"{unknown} that this page does not know"] if unknown else []
     no_data = " Data of one's own are in no link: upload them again, on Explore." if "compare.data" in refused else ""
-    return f"Not used of this link: {unmarked(', '.join(refused[:5]))}.{no_data}" if refused else ""
+    return f"Not used of this link: {', '.join(parts)}.{no_data}" if parts else ""
 
 
 def _parsed(key: str, text: str, uploads: Mapping[str, Upload]) -> Any:

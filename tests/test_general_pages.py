@@ -440,6 +440,8 @@ def test_bad_links_to_compare_are_refused() -> None:
     app = compare_link(**{"mdc.mahmc.schedule": "evil", "mdc.mahmc.outer": "evil", "mdc.hmc.update": "evil",
                           "mdc.evil.outer": "none", "data": "0123456789ab"})  # fmt: skip
     assert "Not used of this link" in app.warning[0].value
+    assert "1 that this page does not know" in app.warning[0].value
+    assert "evil" not in app.warning[0].value
     assert "upload them again" in app.warning[0].value
     assert not next(b for b in app.button if b.label == "Run").disabled
 

@@ -96,8 +96,9 @@ def running_mean(x: np.ndarray, truth: Truth | None, name: str, sampler: str) ->
     the error comes from what was seen until then, by batch means (see `batches.running_means`).
     """
     figure = look.new_figure("draws of each chain", f"mean of {symbol(name)}")
+    truth_known = truth is not None and bool(np.isfinite(truth.mean))
     if x.size == 0:
-        return look.empty("running_mean", figure)
+        return look.empty("running_mean", figure, truth_known=truth_known)
     run, colour = running_means(x, CHECKPOINTS), look.SAMPLER_COLOURS[sampler]
     known = ~np.isnan(run.error)
     low, high = run.mean - REACH * run.error, run.mean + REACH * run.error
@@ -111,12 +112,13 @@ def running_mean(x: np.ndarray, truth: Truth | None, name: str, sampler: str) ->
     # The first few checkpoints are wild, and would squeeze the rest to a line.
     calm = slice(run.at.size // 10, None)
     shown = np.concatenate([run.mean[calm], low[calm], high[calm]])
-    if truth is not None and np.isfinite(truth.mean):
+    if truth is not None and truth_known:
         _add_level(figure, truth.mean, look.truth_label(truth))
         shown = np.append(shown, truth.mean)
     margin = 0.05 * float(np.ptp(shown[~np.isnan(shown)])) or 0.5
     figure.update_yaxes(range=[float(np.nanmin(shown)) - margin, float(np.nanmax(shown)) + margin])
-    return look.finished("running_mean", figure, _running_mean_words(run.mean[-1], run.error[-1], x, truth, name))
+    words = _running_mean_words(run.mean[-1], run.error[-1], x, truth, name)
+    return look.finished("running_mean", figure, words, truth_known)
 
 
 def _add_level(figure: go.Figure, level: float, label: str) -> None:

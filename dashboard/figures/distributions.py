@@ -60,13 +60,14 @@ def density(runs: Runs, truth: Truth | None, name: str) -> Chart:
     if truth is not None:
         _add_true_density(figure, truth, symbol(name))
     against = f" against the {look.truth_label(truth)} density" if truth else ""
-    return look.finished("density", figure, f"Histogram of {plain(name)}{against}. {' '.join(words)}")
+    alt = f"Histogram of {plain(name)}{against}. {' '.join(words)}"
+    return look.finished("density", figure, alt, truth_known=truth is not None)
 
 
 def _without_draws(kind: str, figure: go.Figure, truth: Truth | None, name: str) -> Chart:
     """The truth alone, or nothing."""
     if truth is None:
-        return look.empty(kind, figure)
+        return look.empty(kind, figure, truth_known=False)
     look.remark(figure, "no draws yet")
     return look.finished(kind, figure, f"The {look.truth_label(truth)} {kind} of {plain(name)}; no draws yet.")
 
@@ -153,7 +154,7 @@ def mass(runs: Runs, truth: Truth | None, name: str) -> Chart:
     figure = look.new_figure(symbol(name), "relative frequency", barmode="group", bargap=0.25)
     runs = [run for run in runs if run[2].size]
     if truth is None and not runs:
-        return look.empty("mass", figure)
+        return look.empty("mass", figure, truth_known=False)
     lows, highs = zip(*([truth.support] if truth else [(x.min(), x.max()) for _, _, x in runs]), strict=True)
     values = np.arange(round(min(lows)), round(max(highs)) + 1)
     bins = Bins(values[0] - 0.5, values[-1] + 0.5, values.size)
@@ -172,7 +173,8 @@ def mass(runs: Runs, truth: Truth | None, name: str) -> Chart:
     if not runs:
         return _without_draws("mass", figure, truth, name)
     against = f" against the {look.truth_label(truth)} masses" if truth else ""
-    return look.finished("mass", figure, f"Relative frequencies of {plain(name)}{against}. {' '.join(words)}")
+    alt = f"Relative frequencies of {plain(name)}{against}. {' '.join(words)}"
+    return look.finished("mass", figure, alt, truth_known=truth is not None)
 
 
 def _add_bars(

@@ -61,6 +61,12 @@ CAPTIONS = {
     "ess_bars": "Longer bars are better; where two intervals overlap, the runs do not tell those samplers apart.",
 }
 
+WITHOUT_TRUTH = {
+    "density": "Look for an outline that keeps its shape as draws come in; its truth is not known.",
+    "mass": "Look for bars that stay as they are while draws come in; their truth is not known.",
+    "running_mean": "Look for a band that narrows and stays inside what it was before; the true value is not known.",
+}
+
 
 class Chart(NamedTuple):
     """A figure, one sentence on what to look for in it, and what it shows in words."""
@@ -109,11 +115,11 @@ def new_figure(x_title: str, y_title: str, height: int = 320, **layout: Any) -> 
     )
 
 
-def finished(kind: str, figure: go.Figure, alt: str) -> Chart:
+def finished(kind: str, figure: go.Figure, alt: str, truth_known: bool = True) -> Chart:
     """The chart; a legend with one entry is left out, unless that entry asks for it."""
     asked = [trace.showlegend for trace in figure.data]
     figure.update_layout(showlegend=True in asked or asked.count(None) > 1)
-    return Chart(figure, CAPTIONS[kind], alt)
+    return Chart(figure, (CAPTIONS if truth_known else CAPTIONS | WITHOUT_TRUTH)[kind], alt)
 
 
 def remark(figure: go.Figure, text: str) -> None:
@@ -121,12 +127,12 @@ def remark(figure: go.Figure, text: str) -> None:
     figure.add_annotation(text=text, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font_size=16)
 
 
-def empty(kind: str, figure: go.Figure, alt: str = "", text: str = "no draws yet") -> Chart:
+def empty(kind: str, figure: go.Figure, alt: str = "", text: str = "no draws yet", truth_known: bool = True) -> Chart:
     """A chart of nothing that says so."""
     remark(figure, text)
     figure.update_xaxes(showticklabels=False)
     figure.update_yaxes(showticklabels=False)
-    return finished(kind, figure, alt or f"{text[0].upper()}{text[1:]}: an empty chart.")
+    return finished(kind, figure, alt or f"{text[0].upper()}{text[1:]}: an empty chart.", truth_known)
 
 
 def truth_label(truth: Truth) -> str:
