@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -67,13 +68,6 @@ def lane_rows(n: int, dtype: type = np.float64) -> np.ndarray:
     return room[begin : begin + n * size].view(dtype).reshape(n, LANES)
 
 
-def like(values: np.ndarray) -> np.ndarray:
-    """Such rows with these values."""
-    copy = lane_rows(len(values), values.dtype.type)
-    copy[:] = values
-    return copy
-
-
 def new_counts(target: Target, phases: int = 1) -> np.ndarray:
     """Counters at zero: (phase, kind, lane)."""
     kinds = Counts.INNER + 2 * len(target.updates)
@@ -94,20 +88,28 @@ class Record(NamedTuple):
 
 
 def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block: int) -> State:
-    """The state of LANES chains that start at the given (LANES, rows) values."""
-    stack = lane_rows(2 * target.dim + target.n_other + 2)
-    split = np.cumsum([target.dim, target.n_other, 1, target.dim])
-    q_rows, other_rows, U, p, v = np.split(stack, split)
+    """The state of LANES chains that start at the given (LANES, rows) values.
+
+    All of it is in one piece of memory: asking for each part took longer than running a few iterations.
+    """
+    dim, n_other, kinds = target.dim, target.n_other, Counts.INNER + 2 * len(target.updates)
+    sizes = (dim, n_other, 1, dim, 1, dim, 4, 4, target.n_scratch, dim, n_other, dim, dim, 4, 4, kinds, n_other, dim)
+    ends = [0, *accumulate(sizes)]
+    room = lane_rows(ends[-1])
+    q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, *rest = (
+        room[begin:end] for begin, end in pairwise(ends)
+    )
+    *positions, rng_before, block_rng_before, counts, other_aside, grad_aside = rest
+    rng, block_rng, rng_before, block_rng_before = (
+        words.view(np.uint64) for words in (rng, block_rng, rng_before, block_rng_before)
+    )
     q_rows[:], other_rows[:] = q.T, other.T
     refreshed = np.random.default_rng(source(seed, block, 1))
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
-    grad, scratch = lane_rows(target.dim), lane_rows(target.n_scratch)
-    rng, block_rng = like(seeded(seed, block)), like(seeded(seed, block, 3))
-    before = Before(
-        like(q_rows), like(other_rows), like(p), like(grad), like(rng), like(block_rng), new_counts(target)[0]
-    )
-    aside = Aside(like(other_rows), like(grad))
-    state = State(stack, q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, before, aside)
+    rng[:], block_rng[:] = seeded(seed, block), seeded(seed, block, 3)
+    before = Before(*positions, rng_before, block_rng_before, counts.view(np.int64))
+    aside = Aside(other_aside, grad_aside)
+    state = State(room[: ends[5]], q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, before, aside)
     evaluate(target.data, state)
     return state
 
@@ -116,9 +118,14 @@ def energies(target: Target, q: np.ndarray, other: np.ndarray) -> np.ndarray:
     """U at each of the (n, dim) and (n, n_other) states."""
     padding = -len(q) % LANES
     q, other = (np.pad(rows, ((0, padding), (0, 0)), mode="edge") for rows in (q, other))
-    blocks = range(0, len(q), LANES)
-    U = [new_state(target, q[b : b + LANES], other[b : b + LANES], 0, 0).U[0] for b in blocks]
-    return np.concatenate(U)[: len(q) - padding]
+    state = new_state(target, q[:LANES], other[:LANES], 0, 0)
+    U = np.empty(len(q))
+    for begin in range(0, len(q), LANES):
+        here = slice(begin, begin + LANES)
+        state.q[:], state.other[:] = q[here].T, other[here].T
+        evaluate(target.data, state)
+        U[here] = state.U[0]
+    return U[: len(q) - padding]
 
 
 @kernel
