@@ -41,10 +41,12 @@ def news(charts: Mapping[str, bytes], **said: Any) -> bytes:
 
 def _answer(request: Request) -> Response:
     """200 with news; 205, reset the view, if a refresh is needed; 404 for who is unknown, as after a restart."""
-    feed = _feeds.get(request.path_params["token"])
+    feed, since = _feeds.get(request.path_params["token"]), request.query_params.get("since", "")
     if feed is None:
         return Response(status_code=404)
-    told = feed.tell(int(request.query_params["since"]))
+    if not since.isdecimal():
+        return Response(status_code=400)
+    told = feed.tell(int(since))
     if told is None:
         return Response(status_code=205)
     # As it is: compressing took longer than the rest.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.applications import Starlette
@@ -96,7 +97,9 @@ def answered(path: str, base: str = "") -> tuple[int, bytes]:
 
     place, _, query = path.partition("?")
     scope = {"type": "http", "method": "GET", "path": place, "query_string": query.encode(), "headers": []}
-    asyncio.run(Starlette(routes=[feed.route(base)])(scope, receive, send))
+    answer = Starlette(routes=[feed.route(base)])(scope, receive, send)
+    with ThreadPoolExecutor(1) as elsewhere:  # in this thread a browser of other tests may have a loop of its own
+        elsewhere.submit(asyncio.run, answer).result()
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
@@ -108,6 +111,7 @@ def test_only_who_knows_the_address_is_told() -> None:
     assert (status, read(body)) == (200, ({"last": 5}, {"trace": b"abc"}))
     assert answered(f"/{two.address}?since=4")[0] == 205
     assert answered("/live/guessed?since=0")[0] == 404
+    assert [answered(f"/{one.address}{query}")[0] for query in ("", "?since=", "?since=nan")] == [400, 400, 400]
     assert answered(f"/a/b/{one.address}?since=0", "/a/b/")[0] == 200
 
 

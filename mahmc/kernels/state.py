@@ -96,19 +96,15 @@ def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block
     sizes = (dim, n_other, 1, dim, 1, dim, 4, 4, target.n_scratch, dim, n_other, dim, dim, 4, 4, kinds, n_other, dim)
     ends = [0, *accumulate(sizes)]
     room = lane_rows(ends[-1])
-    q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, *rest = (
-        room[begin:end] for begin, end in pairwise(ends)
-    )
-    *positions, rng_before, block_rng_before, counts, other_aside, grad_aside = rest
-    rng, block_rng, rng_before, block_rng_before = (
-        words.view(np.uint64) for words in (rng, block_rng, rng_before, block_rng_before)
-    )
+    rows = [room[begin:end] for begin, end in pairwise(ends)]
+    q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch = rows[:9]
+    rng, block_rng = rng.view(np.uint64), block_rng.view(np.uint64)
     q_rows[:], other_rows[:] = q.T, other.T
     refreshed = np.random.default_rng(source(seed, block, 1))
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
     rng[:], block_rng[:] = seeded(seed, block), seeded(seed, block, 3)
-    before = Before(*positions, rng_before, block_rng_before, counts.view(np.int64))
-    aside = Aside(other_aside, grad_aside)
+    words = (rows[13].view(np.uint64), rows[14].view(np.uint64), rows[15].view(np.int64))
+    before, aside = Before._make([*rows[9:13], *words]), Aside._make(rows[16:])
     state = State(room[: ends[5]], q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, before, aside)
     evaluate(target.data, state)
     return state
