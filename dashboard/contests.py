@@ -60,6 +60,8 @@ def _live(tab: Session, asked: Asked, exhibit: str, was_alive: bool) -> None:
         elif contest.alive:
             live_status(f"Tested after {looks[-1] if looks else 0:,} of {LOOKS[-1]:,} draws of each chain.",
                         contest.share, [], "contest.progress")  # fmt: skip
+            st.button("Stop", icon=":material/stop:", key="contest.stop", on_click=contest.stop,
+                      help="What was tested until then stays; Run both begins anew.")  # fmt: skip
     if contest is not None and looks:
         with below:
             _shown(asked, contest, looks)

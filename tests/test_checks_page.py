@@ -319,3 +319,16 @@ def test_right_against_wrong(exhibit: str) -> None:
     assert "after 2 draws" in wrong
     assert app.query_params["draws"] in (["2"], "2")
     assert LOOKS[-1] == contest.runs["mahmc"].done
+
+
+def test_right_against_wrong_is_stopped() -> None:
+    app = opened(exhibit="naive")
+    press(app, "Run both")
+    contest = tab(app).contests["naive", 0]
+    next(b for b in app.button if b.key == "contest.stop").click()
+    sound(app.run())
+    contest.wait(10)
+    assert not contest.alive
+    assert not contest.over
+    assert not contest.problem
+    assert button(sound(app.run()), "Run both")
