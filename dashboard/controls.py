@@ -29,8 +29,8 @@ DRAWS = 20_000  # a dashboard's default: seconds on any target
 TABLE_COLUMN = 72  # pixels: three columns fit the sidebar
 _TABLE = ("weights", "means", "sds")
 NO_DATA = (
-    "This link is of a run on somebody's own data, which no link carries, so you see the defaults. To get that run, "
-    "take BLR in the full view, and upload the same file again under the target's own parameters."
+    "This link is of a run on somebody's own data, which no link carries: these are its settings on the data that come "
+    "with BLR. To get that run, upload the same file again under the target's own parameters."
 )
 
 
@@ -144,10 +144,10 @@ def read_link(query: Mapping[str, str]) -> tuple[Choices, str]:
     view = view if view in VIEWS else "simple"
     if not query:
         return Choices(view=view, follow=follow), ""
-    if query.get("data"):
-        return Choices(view=view, follow=follow), NO_DATA
+    elsewhere = bool(query.pop("data", ""))
     try:
-        return Choices.of(RunSpec.from_query(query), view, follow), ""
+        spec = RunSpec.from_query(query)
+        return Choices.of(spec, "full" if elsewhere else view, follow), NO_DATA if elsewhere else ""
     except InvalidInput:
         return Choices(view=view, follow=follow), _what_is_wrong(query)
 

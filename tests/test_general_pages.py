@@ -343,11 +343,12 @@ def test_each_wrong_file_has_its_message_and_nothing_that_was_chosen_is_lost() -
 
 
 def test_a_link_to_a_run_on_own_data_says_that_it_must_be_uploaded_again() -> None:
-    link = query(with_data())
+    """All else that it says is kept."""
+    link = query(with_data()) | {"seed": "123", "draws": "777"}
     app = opened(**link)
     assert app.warning[0].value == NO_DATA
-    assert choices(app).spec().data == ""
-    assert choices(app).target == "mdc"
+    spec = choices(app).spec()
+    assert (spec.data, spec.target, spec.seed, spec.draws) == ("", "blr", 123, 777)
     assert opened(**(link | {"data": "<script>"})).warning[0].value == NO_DATA
 
 
