@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 
 import pytest
 
-from mahmc import examples, targets
+from mahmc import Run, RunSpec, examples, targets
 from mahmc.targets import Target
 
 # Small, overlapping, with a step size that is often rejected: where a mistake shows at once.
@@ -39,6 +40,23 @@ def pairs(samplers: Iterable[str]) -> list[tuple[str, str]]:
 
     built = {name: targets.build(name) for name in HARD}
     return [(target, sampler) for target in built for sampler in samplers if SAMPLERS[sampler].takes(built[target])]
+
+
+def stopped_often(spec: RunSpec) -> Run:
+    """A whole run of it, stopped in the midst of iterations and continued, at least once."""
+    run, stops = Run(spec), 0
+    while not run.finished:
+        run._chunk = 10_000
+        chunks = iter(run)
+        timer = threading.Timer(0.002 * (1 + stops), run.stop)
+        timer.start()
+        for _ in chunks:
+            pass
+        timer.cancel()
+        timer.join()
+        stops += not run.finished
+    assert stops > 0
+    return run
 
 
 @pytest.fixture(params=["mdc", "blr", "gmm"])  # of the examples see test_examples.py

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numba
 import numpy as np
 import pytest
@@ -17,7 +15,7 @@ from mahmc.kernels.mixed import Timetable, draw_gaps
 from mahmc.lanes import LANES
 from mahmc.schedules import arrivals
 from mahmc.streams import seeded
-from tests.conftest import HARD
+from tests.conftest import HARD, stopped_often
 
 pytestmark = pytest.mark.quick
 
@@ -70,19 +68,7 @@ def test_leapfrogs_are_those_made_and_near_the_mean(target: str, visits: int) ->
 
 def test_a_stop_takes_back_the_visits_as_well() -> None:
     spec = RunSpec.of("mdc", "m-hmc", T=20.0, visits=200, chains=16, draws=300, warmup=10, seed=5)
-    run, stops = Run(spec), 0
-    while not run.finished:
-        run._chunk = 10_000
-        chunks = iter(run)
-        timer = threading.Timer(0.002 * (1 + stops), run.stop)
-        timer.start()
-        for _ in chunks:
-            pass
-        timer.cancel()
-        timer.join()
-        stops += not run.finished
-    whole = Run(spec, threads=1).advance_all()
-    assert stops > 0
+    run, whole = stopped_often(spec), Run(spec, threads=1).advance_all()
     assert all(np.array_equal(run.draws[name], whole.draws[name]) for name in run.draws)
     assert (run.leapfrogs, run.drawing) == (whole.leapfrogs, whole.drawing)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -21,6 +20,7 @@ from mahmc.kernels import Plan
 from mahmc.kernels.plan import BACKWARD, FORWARD, draw_pair
 from mahmc.schedules import Schedule, alternate, iid, parse, sequences
 from mahmc.streams import seeded
+from tests.conftest import stopped_often
 
 pytestmark = pytest.mark.quick
 SCHEDULES = {
@@ -197,19 +197,7 @@ def test_counts_are_of_what_was_made() -> None:
 @pytest.mark.parametrize("schedule", ["iid(400, 0.95)", "sequences(2x0 1 400x0:0.7, 400x0 1 2x0:0.3)"])
 def test_a_stop_takes_back_the_schedule_as_well(schedule: str) -> None:
     spec = RunSpec.of("mdc", "mahmc", schedule=schedule, chains=16, draws=600, warmup=10, seed=5)
-    run, stops = Run(spec), 0
-    while not run.finished:
-        run._chunk = 10_000
-        chunks = iter(run)
-        timer = threading.Timer(0.002 * (1 + stops), run.stop)
-        timer.start()
-        for _ in chunks:
-            pass
-        timer.cancel()
-        timer.join()
-        stops += not run.finished
-    whole = Run(spec, threads=1).advance_all()
-    assert stops > 0
+    run, whole = stopped_often(spec), Run(spec, threads=1).advance_all()
     assert all(np.array_equal(run.draws[name], whole.draws[name]) for name in run.draws)
     assert run.leapfrogs == whole.leapfrogs
     assert np.array_equal(run.acceptances["inner"].made, whole.acceptances["inner"].made)
