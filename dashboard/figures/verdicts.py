@@ -53,6 +53,8 @@ def ecdf_difference(x: np.ndarray, truth: Truth, name: str, sampler: str) -> Cha
         hovertemplate=f"{symbol(name)} = %{{x:.4g}}<br>difference %{{y:.3g}}<extra></extra>",
     )  # fmt: skip
     figure.update_xaxes(range=[low, high])
+    edge = 1.2 * max(reach, largest)  # the band's own edges must be seen
+    figure.update_yaxes(range=[-edge, edge])
     p_value = digits(float(stats.kstwo.sf(largest, n)), 2)
     words = f"Share of {count(n, 'thinned draw')} of {plain(name)} below each point, minus the exact one: at most "
     words += f"{digits(largest, 2)} apart, where the 95 % band ends at {digits(reach, 2)} (p = {p_value})."
