@@ -40,9 +40,8 @@ def presets() -> list[Preset]:
             RunSpec.of("gmm", "mahmc", **size),
         ),
         Preset(
-            "Nᵁ against an i.i.d. schedule of the same mean",
-            "Does it matter where in a trajectory the updates come? MAHMC with evenly spaced ones beside MAHMC that "
-            "draws every step, compared at equal cost.",
+            "Nᵁ against an i.i.d. schedule",
+            "Does it matter when updates come? Evenly spaced ones beside as many at random, at equal cost.",
             "casino",
             compare={"compare.target": "mdc", "compare.samplers": ["hmc", "mahmc"], "compare.iid": True},
         ),

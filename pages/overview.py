@@ -1,4 +1,4 @@
-"""Overview: what this is, four places to start, the samplers in a sentence each, and the targets."""
+"""Overview: what this is, four places to start, the samplers in a sentence each, the pages, and the targets."""
 
 import streamlit as st
 
@@ -7,6 +7,11 @@ from dashboard.presets import presets
 from mahmc.samplers import SAMPLERS
 from mahmc.targets import FAMILIES
 
+PAGES = {
+    "explore": "Pick a target and a sampler, move sliders, run, and watch.",
+    "compare": "The paper's Table 1: samplers at equal cost, with error bars.",
+    "checks": "Is each sampler right? And two that are wrong on purpose.",
+}
 tab = session.current()
 
 st.title("A laboratory for mixed samplers")
@@ -28,19 +33,17 @@ for row in (cards[:2], cards[2:]):
                 st.session_state.update(preset.compare)
                 st.switch_page("pages/compare.py")
 
-st.subheader("The samplers")
-for sampler in SAMPLERS.values():
-    st.markdown(f":material/play_circle: **{sampler.title}**: {sampler.about}")
-
-st.subheader("The targets")
-st.markdown(
-    f"{len(FAMILIES)} to choose from: the paper's three, examples in the manner of one's own, and your own. "
-    "BLR also takes your data, a CSV file."
-)
-for name, family in FAMILIES.items():
-    st.markdown(f":material/target: **{controls.target_title(name)}**. {family.about}")
-
-st.subheader("Where to go")
-st.page_link("pages/explore.py", label="**Explore**: pick a target and a sampler, move sliders, run, and watch.")
-st.page_link("pages/compare.py", label="**Compare**: the paper's Table 1, samplers at equal cost with error bars.")
-st.page_link("pages/checks.py", label="**Checks**: is each sampler right? Verdicts, and two that are wrong on purpose.")
+samplers, places = st.columns([3, 2])
+with samplers:
+    st.subheader("The samplers", anchor=False)
+    st.markdown("\n".join(f"- **{sampler.title}**: {sampler.about}" for sampler in SAMPLERS.values()))
+with places:
+    st.subheader("Where to go", anchor=False)
+    for page, about in PAGES.items():
+        st.page_link(f"pages/{page}.py", label=f"**{page.title()}**")
+        st.caption(about)
+    with st.expander(f"The {len(FAMILIES)} targets", icon=":material/target:"):
+        st.markdown(
+            "The paper's three, examples in the manner of one's own, and your own. BLR takes your CSV file too."
+        )
+        st.markdown("\n".join(f"- **{controls.target_title(name)}**. {it.about}" for name, it in FAMILIES.items()))
