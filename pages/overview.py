@@ -43,7 +43,7 @@ with places:
         st.page_link(f"pages/{page}.py", label=f"**{page.title()}**")
         st.caption(about)
     with st.expander(f"The {len(FAMILIES)} targets", icon=":material/target:"):
-        st.markdown(
+        st.markdown("The paper's three, examples in the manner of one's own, and your own. BLR takes a CSV file too.")
             "The paper's three, examples in the manner of one's own, and your own. BLR takes your CSV file too."
         )
         st.markdown("\n".join(f"- **{controls.target_title(name)}**. {it.about}" for name, it in FAMILIES.items()))
