@@ -44,6 +44,4 @@ with places:
         st.caption(about)
     with st.expander(f"The {len(FAMILIES)} targets", icon=":material/target:"):
         st.markdown("The paper's three, examples in the manner of one's own, and your own. BLR takes a CSV file too.")
-            "The paper's three, examples in the manner of one's own, and your own. BLR takes your CSV file too."
-        )
         st.markdown("\n".join(f"- **{controls.target_title(name)}**. {it.about}" for name, it in FAMILIES.items()))
