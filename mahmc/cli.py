@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from mahmc.checks import CASES, LEVEL, Checking, Verdict, own_cell
 from mahmc.compare import COSTS, REPLICATES, Comparison
 from mahmc.own import find, load_targets
 from mahmc.parameters import InvalidInput, Parameter
-from mahmc.run import Run
+from mahmc.run import Run, cores
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
 from mahmc.spec import ALTERNATE, RUN_PARAMETERS, STARTS, RunSpec, described
 from mahmc.targets import FAMILIES, elements
@@ -350,9 +352,9 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    """One short run of each sampler on each target: what is not in the cache yet is compiled."""
-    for target in FAMILIES:
-        compile_for(target)
+    """One short run of each sampler on each target, on all cores: what is not in the cache yet is compiled."""
+    with ProcessPoolExecutor(cores(), mp_context=get_context("spawn")) as pool:
+        list(pool.map(compile_for, FAMILIES))
     return 0
 
 
