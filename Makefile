@@ -31,6 +31,11 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	@touch $@
 
+# Enough for the quick tests.
+$(VENV)/quick.stamp: $(VENV)/run.stamp requirements-dev.txt
+	grep '^pytest' requirements-dev.txt | $(BIN)/python -m pip install --quiet -r /dev/stdin
+	@touch $@
+
 $(VENV)/bench.stamp: $(VENV)/run.stamp benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet -r benchmarks/requirements.txt
 	@touch $@
@@ -50,7 +55,8 @@ browser: setup
 	         "'sudo apt-get install chromium'), or set CHROMIUM to its path, and run make test again."; exit 1; }
 
 test: setup browser
-	$(BIN)/python -m pytest -n $(JOBS) -m "not long" tests
+	$(BIN)/mahmc compile
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not long" tests
 	$(MAKE) test-versions
 
 # The quick tests on the other Python versions, where they are found on the path or below pyenv's root.
@@ -61,8 +67,8 @@ test-versions:
 	    python=$$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); fi; \
 	  if [ -z "$$python" ]; then echo "Python $$version: not found, left out"; continue; fi; \
 	  echo "Python $$version: $$python"; \
-	  $(MAKE) --no-print-directory setup VENV=.venv-$$version PYTHON="$$python" && \
-	  .venv-$$version/bin/python -m pytest -q -n $(JOBS) -m quick tests || exit 1; \
+	  $(MAKE) --no-print-directory .venv-$$version/quick.stamp VENV=.venv-$$version PYTHON="$$python" && \
+	  .venv-$$version/bin/python -m pytest -q -n $(JOBS) -m quick --ignore tests/browser tests || exit 1; \
 	done
 
 lint: setup

@@ -23,13 +23,15 @@ class Mutant(NamedTuple):
     right: str
     wrong: str
     case: tuple[str, ...]  # target, sampler, update; or the name of a general one
+    long: bool = False  # like another in kind, so that make check-long will do
 
 
 TRAJECTORY, PERSISTENT, MIXED = "kernels/trajectory.py", "kernels/persistent.py", "kernels/mixed.py"
 MUTANTS = [
     Mutant("no delta_E", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U", ("gmm", "mahmc", "metropolis")),
     Mutant(
-        "delta_E with the wrong sign", TRAJECTORY, "delta_E += delta_U", "delta_E -= delta_U", ("gmm", "mahmc", "gibbs")
+        "delta_E with the wrong sign", TRAJECTORY, "delta_E += delta_U", "delta_E -= delta_U",
+        ("gmm", "mahmc", "gibbs"), long=True,
     ),
     Mutant(
         "K(q) for K(p)", TRAJECTORY, "E = U + kinetic(state.p)", "E = U + kinetic(state.q)", ("gmm", "hmc", "gibbs")
@@ -58,7 +60,7 @@ MUTANTS = [
     ),
     Mutant(
         "partial refreshment that loses variance", "kernels/moves.py", "(1.0 - alpha * alpha) ** 0.5", "1.0 - alpha",
-        ("gmm", "mala-p", "gibbs"),
+        ("gmm", "mala-p", "gibbs"), long=True,
     ),
     Mutant(
         "q^O kept from a rejected trajectory", "kernels/moves.py",
@@ -66,7 +68,7 @@ MUTANTS = [
     ),
     Mutant(
         "a stale gradient after an update of q^O", "targets/gmm.py",
-        "    store(grad, 0, (x - load(other, 1)) * load(other, 2))\n", "", ("gmm", "mahmc", "metropolis"),
+        "    store(grad, 0, (x - load(other, 1)) * load(other, 2))\n", "", ("gmm", "mahmc", "metropolis"), long=True,
     ),
     Mutant(
         "a whole kick for half a one", "kernels/moves.py",
@@ -89,7 +91,7 @@ MUTANTS = [
         "the factor upside down", TRAJECTORY,
         "where(forward, forward_log_ratio, -forward_log_ratio)",
         "where(forward, -forward_log_ratio, forward_log_ratio)",
-        ("mirrored and within Gibbs",),
+        ("mirrored and within Gibbs",), long=True,
     ),
     Mutant(
         "no delta_E of updates at random places", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U", ("iid",)
@@ -113,16 +115,16 @@ MUTANTS = [
     Mutant(
         "Liu's proposal without its ratio", "targets/gmm.py",
         "cost = log(_total_mass(target, x, highest, proposed)) - log(_total_mass(target, x, highest, now))",
-        "cost = splat(0.0)", ("modified gibbs",),
+        "cost = splat(0.0)", ("modified gibbs",), long=True,
     ),
     Mutant(
         "updates that some lanes make are never forgotten in delta_E", "kernels/moves.py",
         "delta_U = where(theirs, delta_U, 0.0)", "delta_U = where(theirs, delta_U, delta_U)",
-        ("mirrored with two kinds",),
+        ("mirrored with two kinds",), long=True,
     ),
     Mutant(
         "a block of w redrawn the wrong way round", "targets/mdc.py",
-        "< size, w, load(other, i))", "< size, 1.0 - w, load(other, i))", ("block",),
+        "< size, w, load(other, i))", "< size, 1.0 - w, load(other, i))", ("block",), long=True,
     ),
     Mutant(
         "k not reduced by what a visit costs", MIXED, "load(k, i) - cost", "load(k, i) - 0.0 * cost",
@@ -134,11 +136,11 @@ MUTANTS = [
     ),
     Mutant(
         "the same with a random walk that has ends", MIXED, "delta_E += delta_U", "delta_E += cost",
-        ("m-hmc, neighbour",),
+        ("m-hmc, neighbour",), long=True,
     ),
     Mutant(
         "M-HMC that forgets what visits did to U", MIXED, "delta_E += delta_U", "delta_E += 0.0 * delta_U",
-        ("m-hmc on mdc, once round and a bit",),
+        ("m-hmc on mdc, once round and a bit",), long=True,
     ),
     Mutant(
         "a block of chains that shares D itself", TRAJECTORY,
@@ -151,7 +153,7 @@ MUTANTS = [
     ),
     Mutant(
         "a spin from half its pull", "examples/ising.py", "sigmoid(2 * pull)", "sigmoid(pull)",
-        ("ising", "mala-pn", "gibbs"),
+        ("ising", "mala-pn", "gibbs"), long=True,
     ),
     Mutant(
         "a column flipped at four fifths of its cost", "examples/spike_slab.py",
@@ -168,7 +170,9 @@ def verdict_on(package_root: Path, case: tuple[str, ...], cache: Path) -> subpro
     return subprocess.run(command, env=environment, cwd=package_root, capture_output=True, text=True, timeout=600)
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize(
+    "mutant", [pytest.param(m, marks=pytest.mark.long if m.long else (), id=m.name) for m in MUTANTS]
+)
 def test_checks_catch(mutant: Mutant, tmp_path: Path) -> None:
     copy = tmp_path / "mahmc"
     shutil.copytree(ROOT / "mahmc", copy, ignore=shutil.ignore_patterns("__pycache__"))
