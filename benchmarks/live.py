@@ -98,9 +98,9 @@ def feel(port: int) -> str:
         browser.close()
     first, *later = paints
     return (
-        f"First paint {first:.1f} s on a server just started, {min(later):.1f} to {max(later):.1f} s later on; "
+        f"First paint {first:.2f} s on a server just started, {min(later):.2f} to {max(later):.2f} s later on; "
         f"all controls after {ready[0]:.1f}, then {min(ready[1:]):.1f} to {max(ready[1:]):.1f} s; "
-        f"from Run to the first live point {min(points):.1f} to {max(points):.1f} s."
+        f"from Run to the first live point {min(points):.2f} to {max(points):.2f} s."
     )
 
 

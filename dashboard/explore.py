@@ -25,6 +25,7 @@ from mahmc import Run, RunSpec, diagnostics, targets
 from mahmc.targets import Target
 
 UPDATE_SECONDS = 0.4
+SOON_SECONDS = 0.1  # between looks until chains have begun
 FIRST_SECONDS = 0.25  # that the page waits for the first draws, rather than for the next update
 ROUGH = " While chains run it is scaled up from the last {:,} draws of each; at the end it is of all."
 FADED = 0.3  # of what belongs to former settings
@@ -127,7 +128,8 @@ def _live(tab: Session, spec: RunSpec | None, was_busy: bool) -> None:
         elif job.status == Status.FAILED:
             st.error(session.status_line(job), icon=":material/error:")
         else:
-            source = {"address": tab.feed.address, "seconds": UPDATE_SECONDS, "since": tab.gallery.last}
+            pause = UPDATE_SECONDS if look.run else SOON_SECONDS
+            source = {"address": tab.feed.address, "seconds": pause, "since": tab.gallery.last}
             live_status(*_standing(tab, look), "live.tiles", source if look.busy else None)
     with remarks:
         if look.stale:
