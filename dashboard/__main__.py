@@ -12,6 +12,7 @@ from pathlib import Path
 
 from streamlit.web import cli
 
+import dashboard.checking
 import dashboard.comparing
 import dashboard.explore
 import dashboard.pins
