@@ -48,7 +48,7 @@ def stopped_often(spec: RunSpec) -> Run:
     while not run.finished:
         run._chunk = 10_000
         chunks = iter(run)
-        timer = threading.Timer(0.002 * (1 + stops), run.stop)
+        timer = threading.Timer(0.002 * (1 + stops), run.stop)  # ever later, so that it ends on any machine
         timer.start()
         for _ in chunks:
             pass

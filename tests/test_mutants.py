@@ -60,7 +60,7 @@ MUTANTS = [
     ),
     Mutant(
         "partial refreshment that loses variance", "kernels/moves.py", "(1.0 - alpha * alpha) ** 0.5", "1.0 - alpha",
-        ("gmm", "mala-p", "gibbs"), long=True,
+        ("gmm", "mala-p", "gibbs"),
     ),
     Mutant(
         "q^O kept from a rejected trajectory", "kernels/moves.py",
@@ -68,7 +68,7 @@ MUTANTS = [
     ),
     Mutant(
         "a stale gradient after an update of q^O", "targets/gmm.py",
-        "    store(grad, 0, (x - load(other, 1)) * load(other, 2))\n", "", ("gmm", "mahmc", "metropolis"), long=True,
+        "    store(grad, 0, (x - load(other, 1)) * load(other, 2))\n", "", ("gmm", "mahmc", "metropolis"),
     ),
     Mutant(
         "a whole kick for half a one", "kernels/moves.py",
@@ -115,7 +115,7 @@ MUTANTS = [
     Mutant(
         "Liu's proposal without its ratio", "targets/gmm.py",
         "cost = log(_total_mass(target, x, highest, proposed)) - log(_total_mass(target, x, highest, now))",
-        "cost = splat(0.0)", ("modified gibbs",), long=True,
+        "cost = splat(0.0)", ("modified gibbs",),
     ),
     Mutant(
         "updates that some lanes make are never forgotten in delta_E", "kernels/moves.py",
@@ -124,7 +124,7 @@ MUTANTS = [
     ),
     Mutant(
         "a block of w redrawn the wrong way round", "targets/mdc.py",
-        "< size, w, load(other, i))", "< size, 1.0 - w, load(other, i))", ("block",), long=True,
+        "< size, w, load(other, i))", "< size, 1.0 - w, load(other, i))", ("block",),
     ),
     Mutant(
         "k not reduced by what a visit costs", MIXED, "load(k, i) - cost", "load(k, i) - 0.0 * cost",
@@ -153,7 +153,7 @@ MUTANTS = [
     ),
     Mutant(
         "a spin from half its pull", "examples/ising.py", "sigmoid(2 * pull)", "sigmoid(pull)",
-        ("ising", "mala-pn", "gibbs"), long=True,
+        ("ising", "mala-pn", "gibbs"),
     ),
     Mutant(
         "a column flipped at four fifths of its cost", "examples/spike_slab.py",

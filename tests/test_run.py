@@ -12,6 +12,7 @@ import pytest
 import mahmc
 from mahmc import InvalidInput, Run, RunSpec, examples, targets
 from mahmc.diagnostics import arviz
+from tests.conftest import stopped_often
 
 pytestmark = pytest.mark.quick
 CASES = [("mdc", "mahmc"), ("mdc", "mala-pn"), ("blr", "mahmc"), ("gmm", "mahmc"), ("gmm", "mala-p")]
@@ -40,20 +41,7 @@ def test_stopped_by_another_thread_and_continued(target: str, sampler: str) -> N
     """Stops fall in the middle of trajectories; draws and counts are those of a run that was never stopped."""
     size = {"draws": 200, "L": 20} if target == "blr" else {"draws": 900, "L": 400}
     spec = RunSpec.of(target, sampler, chains=16, warmup=10, seed=5, **size)
-    run = Run(spec)
-    stops = 0
-    while not run.finished:
-        run._chunk = 10_000
-        chunks = iter(run)
-        timer = threading.Timer(0.002 * (1 + stops), run.stop)  # ever later, so that it ends on any machine
-        timer.start()
-        for _ in chunks:
-            pass
-        timer.cancel()
-        timer.join()
-        stops += not run.finished
-    whole = Run(spec).advance_all()
-    assert stops > 0
+    run, whole = stopped_often(spec), Run(spec).advance_all()
     assert equal(run, whole)
     for kind in ("trajectory", "inner", "outer"):
         assert np.array_equal(run.acceptances[kind].accepted, whole.acceptances[kind].accepted)
