@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc import diagnostics
-from mahmc.kernels import Counts, Record, State, new_counts, new_state
+from mahmc.kernels import Counts, Plan, Record, State, Timetable, new_counts, new_state
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
 from mahmc.spec import RunSpec
@@ -80,6 +80,7 @@ class Block:
     """LANES chains in lockstep. `counts` are apart for warm-up and draws: (phase, kind, lane)."""
 
     state: State
+    plan: Plan | Timetable
     record: Record
     counts: np.ndarray
     done: int = 0  # iterations
@@ -114,7 +115,7 @@ class Run:
         self.threads = threads or cores()
         self.seconds = 0.0
         self._stop = np.zeros(1, np.uint8)
-        self._plan, self._outer = spec.law.plan(self.target, spec.updates, spec.seed), self.target.number(spec.outer)
+        self._plan, self._outer = spec.law.plan(self.target, spec.updates), self.target.number(spec.outer)
         self._columns = _columns(spec, self.target)
         _refuse_if_too_large(spec, self._columns)
         shape = (spec.chains, spec.slots)
@@ -370,7 +371,7 @@ class Run:
         n = min(goal, self._end_of_phase(block.done)) - block.done
         if n > 0:
             block.done += self.spec.method.advance(
-                self.spec.method, self.target.data, self._plan, self._outer, self.spec.values, block.state,
+                self.spec.method, self.target.data, block.plan, self._outer, self.spec.values, block.state,
                 block.counts[phase], block.record, block.done, n, self._stop,
             )  # fmt: skip
 
@@ -391,7 +392,7 @@ class Run:
             self._reals[chains], self._columns.real_rows, self._discretes[chains], self._columns.discrete_rows,
             self.spec.thin,
         )  # fmt: skip
-        return Block(state, record, new_counts(self.target, phases=2))
+        return Block(state, self._plan.for_a_block(), record, new_counts(self.target, phases=2))
 
     def _block_iterations(self) -> int:
         """Iterations of all blocks together."""

@@ -133,7 +133,7 @@ class Sampler:
 
 def _trajectory(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Settings, *block: Any) -> int:
     state, *rest = block
-    return trajectory(data, state, plan.with_room(), outer, values["epsilon"], sampler.correction, *rest)
+    return trajectory(data, state, plan, outer, values["epsilon"], sampler.correction, *rest)
 
 
 def _persistent(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Settings, *block: Any) -> int:
@@ -144,7 +144,7 @@ def _persistent(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Set
 
 def _mixed(sampler: Sampler, data: Any, plan: Timetable, outer: int, values: Settings, *block: Any) -> int:
     state, *rest = block
-    return mixed(data, state, plan.with_room(), sampler.persistent, outer, values["epsilon"], *rest)
+    return mixed(data, state, plan, sampler.persistent, outer, values["epsilon"], *rest)
 
 
 SAMPLERS = {

@@ -23,10 +23,10 @@ only updates that the two have at different places are made by some chains and n
 leaves nothing to choose.
 
 **Steps that are drawn.** The same holds for a whole list of pairs: whichever they are, drawing from them leaves π
-alone. So a run with `iid` draws a list of sequences when it begins, from its seed, and each iteration takes one of the
-list at random. Over runs every iteration's D has the probability P(D), exactly; within one, iterations choose among at
-most 512 sequences (of more than 128 steps fewer, 32 at least) instead of all that P^D allows. Making up a new one each
-time cost a tenth of a trajectory; making the list takes some 15 milliseconds when a run begins.
+alone. So a block of chains with `iid` keeps up to 32 pairs and each iteration takes one of them at random. The first
+iterations draw a new one each, until the list is full; from then on every sixteenth replaces the oldest. Every
+iteration's D has the probability P(D), exactly, and a pair is used sixteen times on average, within 512 iterations.
+Making up a new one each time cost a fifth of a short trajectory.
 """
 
 from __future__ import annotations
@@ -42,18 +42,15 @@ from typing import NoReturn
 import numpy as np
 
 from mahmc.kernels import Plan, Timetable
-from mahmc.kernels.plan import EVERYONE, MOST_ROWS, side_by_side
+from mahmc.kernels.plan import EVERYONE, Law, most_rows, side_by_side
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
-from mahmc.streams import source
 from mahmc.targets import Target
 
 Runs = Sequence[tuple[int, int]]  # of (which, how many)
 Steps = tuple[int, ...]
 
 MOST_STEPS = 100_000  # of a schedule, all its sequences together
-STEPS_DRAWN = 2**16  # of an i.i.d. schedule, in all the sequences that a run draws beforehand ...
-FEWEST_DRAWN, MOST_DRAWN = 32, 512  # ... which are at least and at most so many
 MOST_KINDS = 9  # of updates: a step is one digit
 MOST_SEQUENCES = 1_000
 ROUNDING = 1e-6  # how far from one probabilities may sum
@@ -95,8 +92,8 @@ class Schedule:
         rng = np.random.default_rng(seed)
         return [self.draw(rng) for _ in range(n)]
 
-    def plan(self, target: Target, updates: Sequence[str], seed: int = 0) -> Plan | Timetable:
-        """For the kernel: what to do on this target in a run of that seed; updates of these names are kinds 1, 2, …"""
+    def plan(self, target: Target, updates: Sequence[str]) -> Plan | Timetable:
+        """For the kernel: what to do on this target; updates of these names are kinds 1, 2, …"""
         raise NotImplementedError
 
 
@@ -130,10 +127,10 @@ class Alternate(Schedule):
     def draw(self, rng: np.random.Generator) -> Steps:
         return tuple(np.repeat(*self.runs.T).tolist())
 
-    def plan(self, target: Target, updates: Sequence[str], seed: int = 0) -> Plan:
+    def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         runs = self.runs if updates else np.array([(0, self.L * self.n_u)])  # a target may have none
         numbers = np.array([0, *map(target.number, updates)])[runs[:, 0]]
-        return _plan([1.0], [_for_everyone(np.column_stack([numbers, runs[:, 1]]))], [1.0], [0.0])
+        return _plan(np.ones(1), [_for_everyone(np.column_stack([numbers, runs[:, 1]]))], [1.0], [0.0])
 
     def __str__(self) -> str:
         return f"alternate({self.L}, {self.n_u})"
@@ -184,12 +181,13 @@ class IID(Schedule):
         ends = np.cumsum((self.leapfrog, *self.shares))[:-1]  # the last kind takes what rounding leaves
         return tuple(np.searchsorted(ends, rng.random(self.steps), side="right").tolist())
 
-    def plan(self, target: Target, updates: Sequence[str], seed: int = 0) -> Plan:
-        """Of sequences drawn beforehand, as many as the seed's run will ever use; D and D⁻¹ are equally likely."""
-        rng = np.random.default_rng(source(seed, 0, 4))
-        drawn = [self.draw(rng) for _ in range(max(FEWEST_DRAWN, min(MOST_DRAWN, STEPS_DRAWN // self.steps)))]
-        forward = [1.0 if D[::-1] == D else 0.5 for D in drawn]
-        return _plan([], [_rows(D, target, updates) for D in drawn], forward, [0.0 for _ in drawn])
+    def plan(self, target: Target, updates: Sequence[str]) -> Plan:
+        total = self.leapfrog + sum(self.shares)  # one, but for rounding
+        if self.leapfrog == total:
+            return _plan(np.ones(1), [_for_everyone(np.array([(0, self.steps)]))], [1.0], [0.0])
+        numbers = np.array([*map(target.number, updates)], np.int64)
+        law = Law(self.steps, math.log(self.leapfrog / total), _added_up(self.shares), numbers, target.patience)
+        return _plan(np.zeros(0), [], [], [], law)
 
     def __str__(self) -> str:
         shown = () if self.shares in ((), _rest(self.leapfrog)) else self.shares
@@ -227,13 +225,13 @@ class Sequences(Schedule):
     def draw(self, rng: np.random.Generator) -> Steps:
         return self.choices[np.searchsorted(np.cumsum(self.weights)[:-1], rng.random(), side="right")]
 
-    def plan(self, target: Target, updates: Sequence[str], seed: int = 0) -> Plan:
+    def plan(self, target: Target, updates: Sequence[str]) -> Plan:
         of = dict(zip(self.choices, self.weights, strict=True))
         pairs = [D for D in self.choices if D[::-1] >= D]  # each pair once
         both = [of[D] if D[::-1] == D else of[D] + of[D[::-1]] for D in pairs]
         rows = [_rows(D, target, updates) for D in pairs]
         forward = [of[D] / total for D, total in zip(pairs, both, strict=True)]
-        return _plan(both, rows, forward, [self.log_ratio(D) for D in pairs])
+        return _plan(_added_up(both), rows, forward, [self.log_ratio(D) for D in pairs])
 
     def __str__(self) -> str:
         texts = [_text(D) for D in self.choices]
@@ -268,7 +266,7 @@ class Arrivals(Schedule):
     def random(self) -> bool:
         return not self.even
 
-    def plan(self, target: Target, updates: Sequence[str], seed: int = 0) -> Timetable:
+    def plan(self, target: Target, updates: Sequence[str]) -> Timetable:
         shares, gaps, order = np.zeros(self.sites), np.zeros(self.visits + 1), np.zeros((self.sites, LANES))
         return Timetable(self.T, not self.even, target.number(updates[0]), shares, gaps, order, order.copy())
 
@@ -298,7 +296,7 @@ def alternate(L: int, n_u: int) -> Alternate:
 def iid(steps: int, leapfrog: float = 0.9, updates: Sequence[float] | None = None) -> IID:
     """Each of `steps` steps on its own: a leapfrog with probability `leapfrog`, update i with updates[i − 1].
 
-    A run draws a list of such sequences when it begins, and its iterations take them from there (see above).
+    Of such sequences a run keeps a few at a time, and takes each for several iterations (see above).
 
     Unless `updates` says otherwise one update takes what is left.
     """
@@ -501,7 +499,7 @@ def _rows(D: Steps, target: Target, updates: Sequence[str]) -> np.ndarray:
     parts = np.zeros((places.size + 1, 2), np.int64)  # leapfrogs, and the update after them
     parts[:, 0] = np.diff(places, prepend=-1, append=steps.size) - 1
     parts[:-1, 1] = numbers[steps[places]]
-    rows = np.empty((MOST_ROWS * len(parts), 3), np.int32)
+    rows = np.empty((most_rows(len(D)), 3), np.int32)
     n, _ = side_by_side(parts, places.size, target.patience, rows)
     return rows[:n].copy()
 
@@ -510,13 +508,25 @@ def _for_everyone(runs: np.ndarray) -> np.ndarray:
     return np.column_stack([runs, np.full(len(runs), EVERYONE)]).astype(np.int32)
 
 
+def _added_up(shares: Sequence[float]) -> np.ndarray:
+    """The share of the first, of the first two, …; of all it is one, and not a rounding error less."""
+    ends = np.cumsum(shares) / sum(shares)
+    ends[-1] = 1.0
+    return ends
+
+
+NOTHING_DRAWN = Law(0, 0.0, np.zeros(0), np.zeros(0, np.int64), 0)
+
+
 def _plan(
-    shares: Sequence[float] | np.ndarray, rows: list[np.ndarray], forward: Sequence[float], log_ratio: Sequence[float]
-) -> Plan:
-    """A plan; see there. Without shares all pairs are equally likely."""
-    cumulative = np.cumsum(shares)
-    cumulative[-1:] = 1.0  # not a rounding error less
+    shares: np.ndarray, rows: list[np.ndarray], forward: Sequence[float], log_ratio: Sequence[float],
+    law: Law = NOTHING_DRAWN,
+) -> Plan:  # fmt: skip
+    """A plan; see there. Shares are added up."""
+    sizes = np.array([len(one) for one in rows], np.int64)
+    ends = np.cumsum(sizes)
     return Plan(
-        cumulative, np.concatenate(rows), np.cumsum([0, *map(len, rows)]), np.array(forward, float),
-        np.array(log_ratio, float), sizes=np.zeros((0, LANES)),
+        shares, np.concatenate([np.zeros((0, 3), np.int32), *rows]), ends - sizes, ends, np.array(forward, float),
+        np.array(log_ratio, float), law, D=np.zeros((0, 2), np.int64), random=np.zeros((0, LANES)),
+        sizes=np.zeros((0, LANES)),
     )  # fmt: skip

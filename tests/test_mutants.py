@@ -145,7 +145,11 @@ MUTANTS = [
     Mutant(
         "a block of chains that shares D itself", TRAJECTORY,
         "forward = uniform(state.rng) < share", "forward = splat(float(state.block_rng[3, 0]) * 2.0**-64) < share",
-        ("independence",),
+        ("independence", "sequences(001:0.5, 100:0.5)"),
+    ),
+    Mutant(
+        "drawn steps that all lanes take forwards", "kernels/plan.py", "palindrome else 0.5", "palindrome else 1.0 - 1e-9",
+        ("independence", "iid(3, 0.67)"),
     ),
     Mutant(
         "a funnel whose x are one too few", "examples/funnel.py", "(self.dim - 1) * v / 2", "(self.dim - 2) * v / 2",
@@ -180,7 +184,7 @@ def test_checks_catch(mutant: Mutant, tmp_path: Path) -> None:
     assert source.count(mutant.right) == 1, "the line to be mutated has changed: adapt the mutant"
     (copy / mutant.file).write_text(source.replace(mutant.right, mutant.wrong))
     result = verdict_on(tmp_path, mutant.case, tmp_path / "cache")
-    test = "independence" if mutant.case == ("independence",) else "invariance"
+    test = "independence" if mutant.case[0] == "independence" else "invariance"
     assert f"{test}: Wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"
     if test == "invariance":
         assert "all checks: wrong" in result.stdout, f"not caught: {result.stdout}{result.stderr}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numba
@@ -17,7 +16,7 @@ import mahmc
 from mahmc import InvalidInput, Run, RunSpec, schedules, targets
 from mahmc.compiled import OPTIONS
 from mahmc.kernels import Plan
-from mahmc.kernels.plan import BACKWARD, FORWARD, draw_pair
+from mahmc.kernels.plan import BACKWARD, FORWARD, KEPT, USES, draw_pair, most_rows
 from mahmc.schedules import Schedule, alternate, iid, parse, sequences
 from mahmc.streams import seeded
 from tests.conftest import stopped_often
@@ -115,27 +114,17 @@ def test_side_by_side_each_direction_makes_its_own_sequence(patience: int) -> No
 
 
 @numba.njit(**OPTIONS)
-def drawn(plan: Plan, rng: np.ndarray) -> Any:
-    return draw_pair(plan, rng)
+def drawn(plan: Plan, rng: np.ndarray, iteration: int) -> Any:
+    return draw_pair(plan, rng, iteration)
 
 
-def number_drawn(plan: Plan, n: int) -> np.ndarray:
-    """How often the kernel draws each pair of a plan."""
-    rng = seeded(5, 0, 3)
-    begins = np.array([drawn(plan, rng)[0] for _ in range(n)])
-    return np.bincount(np.searchsorted(plan.ends, begins), minlength=plan.forward.size)
-
-
-def pairs_of(schedule: Schedule, plan: Plan) -> list[tuple[int, ...]]:
-    """Its pairs, each by the smaller of its two, and right in their share and factor."""
+def pair_in(schedule: Schedule, plan: Plan, k: int) -> tuple[int, ...]:
+    """A plan's pair k by the smaller of its two, and right in its share and factor."""
     kinds = {0: 0, targets.gmm().number("neighbour"): 1, targets.gmm().number("gibbs"): 2}
-    found = []
-    for k, (begin, end) in enumerate(pairwise(plan.ends)):
-        D = tuple(kinds[step] for step in of_one_direction(plan.rows[begin:end], BACKWARD))
-        assert plan.forward[k] == pytest.approx(1.0 / (1.0 + math.exp(schedule.log_ratio(D))) if D[::-1] != D else 1.0)
-        assert plan.log_ratio[k] == pytest.approx(schedule.log_ratio(D))
-        found.append(min(D, D[::-1]))
-    return found
+    D = tuple(kinds[step] for step in of_one_direction(plan.rows[plan.begins[k] : plan.ends[k]], BACKWARD))
+    assert plan.forward[k] == pytest.approx(1.0 / (1.0 + math.exp(schedule.log_ratio(D))) if D[::-1] != D else 1.0)
+    assert plan.log_ratio[k] == pytest.approx(schedule.log_ratio(D))
+    return min(D, D[::-1])
 
 
 def refuse_unless_by_probability(schedule: Schedule, seen: dict[tuple[int, ...], int]) -> None:
@@ -155,20 +144,49 @@ def refuse_unless_by_probability(schedule: Schedule, seen: dict[tuple[int, ...],
     ids=str,
 )  # fmt: skip
 def test_the_kernel_draws_pairs_by_their_probability(schedule: Schedule) -> None:
-    plan = schedule.plan(targets.gmm(), ("neighbour", "gibbs")).with_room()
-    times = number_drawn(plan, 20_000).tolist()
-    refuse_unless_by_probability(schedule, dict(zip(pairs_of(schedule, plan), times, strict=True)))
+    plan, rng = schedule.plan(targets.gmm(), ("neighbour", "gibbs")).for_a_block(), seeded(5, 0, 3)
+    begins = [drawn(plan, rng, iteration)[0] for iteration in range(20_000)]
+    times = np.bincount(np.searchsorted(plan.begins, begins), minlength=plan.begins.size).tolist()
+    refuse_unless_by_probability(schedule, {pair_in(schedule, plan, k): n for k, n in enumerate(times)})
 
 
 @pytest.mark.parametrize("schedule", [iid(3, 0.5, (0.3, 0.2)), iid(4, 0.9), iid(2, 0.05, (0.9, 0.05))], ids=str)
-def test_a_run_with_drawn_steps_has_a_list_of_its_own(schedule: Schedule) -> None:
-    """Lists of 40 seeds together are draws from P^D, and iterations draw from a list with equal probabilities."""
-    plans = [schedule.plan(targets.gmm(), ("neighbour", "gibbs"), seed).with_room() for seed in range(40)]
-    refuse_unless_by_probability(schedule, Counter(pair for plan in plans for pair in pairs_of(schedule, plan)))
-    assert stats.chisquare(number_drawn(plans[0], 50_000)).pvalue > 1e-6
-    again = schedule.plan(targets.gmm(), ("neighbour", "gibbs"), 0)
-    assert np.array_equal(again.rows, plans[0].rows)
-    assert not np.array_equal(again.ends, plans[1].ends) or not np.array_equal(again.rows, plans[1].rows)
+def test_steps_are_drawn_by_their_probability_and_used_for_a_while(schedule: Schedule) -> None:
+    """Chi-squared, level 1e-6 each: what 40 blocks draw against P^D, and what iterations take of it against chance."""
+    iterations, new, taken = KEPT + KEPT * USES, [], []
+    for block in range(40):
+        plan, rng = schedule.plan(targets.gmm(), ("neighbour", "gibbs")).for_a_block(), seeded(5, block, 3)
+        for iteration in range(iterations):
+            before = plan.rows.copy(), plan.ends.copy()
+            place = np.searchsorted(plan.begins, drawn(plan, rng, iteration)[0])
+            assert place <= iteration
+            changed = np.flatnonzero((plan.rows != before[0]).any(axis=1))
+            since = iteration - KEPT
+            if since < 0 or since % USES == 0:
+                k = iteration if since < 0 else since // USES
+                assert np.isin(changed // most_rows(schedule.steps), k).all()
+                new.append(pair_in(schedule, plan, k))
+            else:
+                assert changed.size == 0
+                assert np.array_equal(plan.ends, before[1])
+                taken.append(place)
+    assert len(new) == 40 * 2 * KEPT
+    refuse_unless_by_probability(schedule, Counter(new))
+    assert stats.chisquare(np.bincount(taken, minlength=KEPT)).pvalue > 1e-6
+
+
+def test_long_sequences_are_kept_one_at_a_time() -> None:
+    """Room for many would be gigabytes."""
+    plan = iid(schedules.MOST_STEPS, 0.5).plan(targets.gmm(), ("gibbs",)).for_a_block()
+    assert plan.rows.nbytes < 3e6
+    begin, end, _, _ = drawn(plan, seeded(5, 0, 3), 0)
+    assert sum(times for _, times, whose in plan.rows[begin:end] if whose != BACKWARD) == schedules.MOST_STEPS
+
+
+@pytest.mark.parametrize("leapfrog", [1e-300, 1 - 2**-53])
+def test_steps_of_extreme_probabilities_can_be_drawn(leapfrog: float) -> None:
+    run = mahmc.sample("gmm", "mahmc", schedule=iid(6, leapfrog), draws=200, warmup=0, chains=8)
+    assert run.leapfrogs == pytest.approx(1600 * 6 * leapfrog, rel=0.1)
 
 
 def test_counts_are_of_what_was_made() -> None:

@@ -52,7 +52,7 @@ class Timetable(NamedTuple):
     order: np.ndarray  # (variables, LANES): whom each lane visits first, second, …
     k: np.ndarray  # likewise: kinetic energy of the variable that is visited first, second, …
 
-    def with_room(self) -> Timetable:
+    def for_a_block(self) -> Timetable:
         """The same with room of its own: blocks run on several threads."""
         shares, gaps, order, k = (np.empty_like(room) for room in (self.shares, self.gaps, self.order, self.k))
         return self._replace(shares=shares, gaps=gaps, order=order, k=k)

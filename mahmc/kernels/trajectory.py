@@ -23,7 +23,7 @@ def trajectory(target, state, plan, outer, epsilon, correction, counts, out, fir
         U = U0 = load(state.U, 0)
         E0 = U0 + kinetic(state.p)
         delta_E = log_ratio = splat(0.0)
-        begin, end, share, forward_log_ratio = draw_pair(plan, state.block_rng)  # Algo. 3, line 2
+        begin, end, share, forward_log_ratio = draw_pair(plan, state.block_rng, iteration)  # Algo. 3, line 2
         store(plan.sizes, EVERYONE, splat(epsilon))
         if share < 1.0:  # no palindrome: each lane draws its direction
             forward = uniform(state.rng) < share
