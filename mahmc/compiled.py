@@ -113,16 +113,28 @@ def inlined(function: Callable) -> Callable:
     return numba.njit(**INLINED)(function)
 
 
+_IMPLEMENTED: set[tuple[Callable, type]] = set()
+
+
 def implements(generic: Callable, target_class: type) -> Callable[[Callable], Callable]:
     """Give `generic` (a function that does nothing itself) its compiled body for one class of target.
 
     >>> @implements(potential, MDC)
     ... def mdc_potential(target, q, other, grad, scratch): ...
     """
+    _IMPLEMENTED.add((generic, target_class))
+    return _overloaded(generic, lambda given: given is target_class)
 
+
+def otherwise(generic: Callable) -> Callable[[Callable], Callable]:
+    """Give `generic` its compiled body for every class of target that it has no other for."""
+    return _overloaded(generic, lambda given: given is not None and (generic, given) not in _IMPLEMENTED)
+
+
+def _overloaded(generic: Callable, meant: Callable[[type | None], bool]) -> Callable[[Callable], Callable]:
     def register(body: Callable) -> Callable:
         def choose(target: Any, *rest: Any) -> Callable | None:
-            return body if getattr(target, "instance_class", None) is target_class else None
+            return body if meant(getattr(target, "instance_class", None)) else None
 
         choose.__signature__ = inspect.signature(body)  # type: ignore[attr-defined]
         overload(generic, jit_options=INLINED, strict=False)(choose)

@@ -528,5 +528,4 @@ def _plan(
     return Plan(
         shares, np.concatenate([np.zeros((0, 3), np.int32), *rows]), ends - sizes, ends, np.array(forward, float),
         np.array(log_ratio, float), law, D=np.zeros((0, 2), np.int64), random=np.zeros((0, LANES)),
-        sizes=np.zeros((0, LANES)),
     )  # fmt: skip

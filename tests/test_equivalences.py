@@ -10,13 +10,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
 import mahmc
 from mahmc import InvalidInput, Run, targets
+from mahmc.compiled import OPTIONS
+from mahmc.kernels import new_state
+from mahmc.kernels.moves import update_and_undo
+from mahmc.lanes import LANES, load, store, where
 from mahmc.samplers import EVERY_SAMPLER, PAPER_SAMPLERS, SAMPLERS, WRONG_SAMPLERS
 from mahmc.schedules import Arrivals, deterministic
+from mahmc.targets import Target
+from mahmc.targets.base import update_where
 from tests.conftest import HARD
 
 pytestmark = pytest.mark.quick
@@ -142,6 +149,43 @@ def test_m_hmc_whose_k_does_not_persist_is_mahmc(update: str, monkeypatch: pytes
     assert same_draws(mixed(persistent=False), augmented)
     assert mixed(persistent=False).leapfrogs == augmented.leapfrogs
     assert not same_draws(mixed(persistent=True), augmented)
+
+
+def in_some_lanes(way: Any) -> Any:
+    @numba.njit(**OPTIONS)
+    def call(target, which, theirs, state, out):
+        mine = load(theirs, 0) > 0.0
+        q, other, grad, rng = state.q, state.other, state.grad, state.rng
+        delta_U, accepted = way(target, which, mine, True, q, other, grad, rng, state.aside)
+        store(out, 0, delta_U)
+        store(out, 1, where(accepted, 1.0, 0.0))
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("target", "update"), [(t, u) for t in (targets.mdc(), overlapping()) for u in t.updates],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)  # fmt: skip
+def test_lanes_left_alone_are_as_if_undone(target: Target, update: str) -> None:
+    """A target's cheaper way to update some lanes only, against updating all of them and undoing it in the others."""
+    rng, which = np.random.default_rng(3), target.number(update) - 1
+    cheap, plain = in_some_lanes(update_where), in_some_lanes(numba.njit(**OPTIONS)(update_and_undo))
+    moved = 0
+    for seed in range(40):
+        exact = target.exact(rng, LANES)
+        theirs = (rng.random((1, LANES)) < 0.5).astype(float)
+        states, outs = [new_state(target, *target.pack(exact), seed, 0) for _ in range(2)], np.zeros((2, 2, LANES))
+        before = states[0].other.copy()
+        cheap(target.data, which, theirs, states[0], outs[0])
+        plain(target.data, which, theirs, states[1], outs[1])
+        for name in ("other", "grad", "rng", "q"):
+            assert np.array_equal(getattr(states[0], name), getattr(states[1], name)), name
+        assert np.array_equal(outs[0], outs[1])
+        assert np.array_equal(states[0].other[:, theirs[0] == 0], before[:, theirs[0] == 0])
+        assert not outs[0][:, theirs[0] == 0].any()
+        moved += (states[0].other != before).any()
+    assert moved > 10
 
 
 def test_wrong_samplers_are_kept_apart() -> None:

@@ -103,7 +103,7 @@ MUTANTS = [
     ),
     Mutant(
         "q^O of those who wait updated", "kernels/moves.py", "        restore(theirs, other, aside.other)\n", "",
-        ("iid with two kinds of update",),
+        ("iid on blr",),
     ),
     Mutant(
         "no delta_E, and no update afterwards", TRAJECTORY, "delta_E += delta_U", "delta_E += 0.0 * delta_U",
@@ -120,7 +120,7 @@ MUTANTS = [
     Mutant(
         "updates that some lanes make are never forgotten in delta_E", "kernels/moves.py",
         "delta_U = where(theirs, delta_U, 0.0)", "delta_U = where(theirs, delta_U, delta_U)",
-        ("mirrored with two kinds",), long=True,
+        ("iid on blr",), long=True,
     ),
     Mutant(
         "a block of w redrawn the wrong way round", "targets/mdc.py",
@@ -148,7 +148,8 @@ MUTANTS = [
         ("independence", "sequences(001:0.5, 100:0.5)"),
     ),
     Mutant(
-        "drawn steps that all lanes take forwards", "kernels/plan.py", "palindrome else 0.5", "palindrome else 1.0 - 1e-9",
+        "drawn steps that all lanes take forwards", "kernels/plan.py",
+        "palindrome else 0.5", "palindrome else 1.0 - 1e-9",
         ("independence", "iid(3, 0.67)"),
     ),
     Mutant(

@@ -153,7 +153,7 @@ def test_the_kernel_draws_pairs_by_their_probability(schedule: Schedule) -> None
 @pytest.mark.parametrize("schedule", [iid(3, 0.5, (0.3, 0.2)), iid(4, 0.9), iid(2, 0.05, (0.9, 0.05))], ids=str)
 def test_steps_are_drawn_by_their_probability_and_used_for_a_while(schedule: Schedule) -> None:
     """Chi-squared, level 1e-6 each: what 40 blocks draw against P^D, and what iterations take of it against chance."""
-    iterations, new, taken = KEPT + KEPT * USES, [], []
+    iterations, new, taken, replaced = KEPT + KEPT * USES, [], [], 0
     for block in range(40):
         plan, rng = schedule.plan(targets.gmm(), ("neighbour", "gibbs")).for_a_block(), seeded(5, block, 3)
         for iteration in range(iterations):
@@ -166,11 +166,13 @@ def test_steps_are_drawn_by_their_probability_and_used_for_a_while(schedule: Sch
                 k = iteration if since < 0 else since // USES
                 assert np.isin(changed // most_rows(schedule.steps), k).all()
                 new.append(pair_in(schedule, plan, k))
+                replaced += since >= 0 and changed.size > 0
             else:
                 assert changed.size == 0
                 assert np.array_equal(plan.ends, before[1])
                 taken.append(place)
     assert len(new) == 40 * 2 * KEPT
+    assert replaced > 0.1 * 40 * KEPT  # mostly by a pair like the one before, where few are likely
     refuse_unless_by_probability(schedule, Counter(new))
     assert stats.chisquare(np.bincount(taken, minlength=KEPT)).pvalue > 1e-6
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahmc.compiled import inlined
-from mahmc.kernels.state import Counts
+from mahmc.compiled import inlined, otherwise
+from mahmc.kernels.state import Aside, Counts
 from mahmc.lanes import as_count, load, splat, store, where
 from mahmc.streams import normal_pair
-from mahmc.targets.base import potential, step_scale, update
+from mahmc.targets.base import potential, step_scale, update, update_where
 
 TRAJECTORY, OUTER, NON_FINITE, LEAPFROGS, INNER = (int(row) for row in Counts)
 
@@ -146,22 +146,33 @@ def update_after(target, state, which, counts):
         count(counts, OUTER, accepted)
 
 
-@inlined
-def update_some(target, state, which, theirs, some, counts):
-    """The target's update `which` of q^O in the lanes where it is theirs; returns U after − U before.
-
-    Where `some` lanes wait it is worked out in all, and undone in those.
-    """
-    q, other, grad, aside = state.q, state.other, state.grad, state.aside
+@otherwise(update_where)
+def update_and_undo(target, which, theirs, some, q, other, grad, rng, aside):
+    """Update q^O in all lanes, and undo it in those that wait."""
     if some:
         copy(other, aside.other)
         copy(grad, aside.grad)
-    delta_U, accepted = update(target, which - 1, q, other, grad, state.rng)
+    delta_U, accepted = update(target, which, q, other, grad, rng)
     if some:
         restore(theirs, other, aside.other)
         restore(theirs, grad, aside.grad)
         delta_U = where(theirs, delta_U, 0.0)
         accepted = accepted & theirs
+    return delta_U, accepted
+
+
+@otherwise(update)
+def update_everywhere(target, which, q, other, grad, rng):
+    """Update q^O in all lanes, none of which waits."""
+    nothing = splat(0.0)
+    return update_where(target, which, nothing == nothing, False, q, other, grad, rng, Aside(other, grad))
+
+
+@inlined
+def update_some(target, state, which, theirs, some, counts):
+    """The target's update `which` of q^O in the lanes where it is theirs; returns U after − U before."""
+    q, other, grad, rng = state.q, state.other, state.grad, state.rng
+    delta_U, accepted = update_where(target, which - 1, theirs, some, q, other, grad, rng, state.aside)
     count_inner(counts, which, accepted, theirs)
     return delta_U
 

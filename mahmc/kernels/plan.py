@@ -56,19 +56,17 @@ class Plan(NamedTuple):
     law: Law
     D: np.ndarray  # room for a sequence that is drawn: leapfrogs and the update after them, 0 after the last
     random: np.ndarray  # room for eight random numbers of two kinds
-    sizes: np.ndarray  # room for step sizes by lane: of everyone, of those who go forward, of the others
 
     def for_a_block(self) -> Plan:
-        """The same with room of its own: blocks run on several threads, and each keeps pairs of its own."""
+        """The same with pairs of its own, if they are drawn: blocks run on several threads."""
         steps = self.law.steps
         if steps == 0:
-            return self._replace(sizes=lane_rows(3))
+            return self
         kept = max(1, min(KEPT, STEPS_KEPT // steps))
         begins = most_rows(steps) * np.arange(kept)
         return self._replace(
             rows=np.empty((most_rows(steps) * kept, 3), np.int32), begins=begins, ends=begins.copy(),
             forward=np.ones(kept), log_ratio=np.zeros(kept), D=np.empty((steps + 1, 2), np.int64), random=lane_rows(2),
-            sizes=lane_rows(3),
         )  # fmt: skip
 
 

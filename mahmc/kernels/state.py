@@ -46,6 +46,7 @@ class State(NamedTuple):
     rng: np.ndarray  # four words a lane
     block_rng: np.ndarray  # likewise, of which lane 0 draws what all lanes share
     scratch: np.ndarray  # room for the target's arithmetic; means nothing between calls
+    sizes: np.ndarray  # room for step sizes: of everyone, of lanes that go forward, of the others
     before: Before
     aside: Aside
 
@@ -93,19 +94,19 @@ def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block
     All of it is in one piece of memory: asking for each part took longer than running a few iterations.
     """
     dim, n_other, kinds = target.dim, target.n_other, Counts.INNER + 2 * len(target.updates)
-    sizes = (dim, n_other, 1, dim, 1, dim, 4, 4, target.n_scratch, dim, n_other, dim, dim, 4, 4, kinds, n_other, dim)
-    ends = [0, *accumulate(sizes)]
+    numbers = (dim, n_other, 1, dim, 1, dim, 4, 4, target.n_scratch, 3, dim, n_other, dim, dim, 4, 4, kinds, n_other, dim)
+    ends = [0, *accumulate(numbers)]
     room = lane_rows(ends[-1])
     rows = [room[begin:end] for begin, end in pairwise(ends)]
-    q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch = rows[:9]
+    q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, sizes = rows[:10]
     rng, block_rng = rng.view(np.uint64), block_rng.view(np.uint64)
     q_rows[:], other_rows[:] = q.T, other.T
     refreshed = np.random.default_rng(source(seed, block, 1))
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
     rng[:], block_rng[:] = seeded(seed, block), seeded(seed, block, 3)
-    words = (rows[13].view(np.uint64), rows[14].view(np.uint64), rows[15].view(np.int64))
-    before, aside = Before._make([*rows[9:13], *words]), Aside._make(rows[16:])
-    state = State(room[: ends[5]], q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, before, aside)
+    words = (rows[14].view(np.uint64), rows[15].view(np.uint64), rows[16].view(np.int64))
+    before, aside = Before._make([*rows[10:14], *words]), Aside._make(rows[17:])
+    state = State(room[: ends[5]], q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, sizes, before, aside)
     evaluate(target.data, state)
     return state
 

@@ -24,18 +24,18 @@ def trajectory(target, state, plan, outer, epsilon, correction, counts, out, fir
         E0 = U0 + kinetic(state.p)
         delta_E = log_ratio = splat(0.0)
         begin, end, share, forward_log_ratio = draw_pair(plan, state.block_rng, iteration)  # Algo. 3, line 2
-        store(plan.sizes, EVERYONE, splat(epsilon))
+        store(state.sizes, EVERYONE, splat(epsilon))
         if share < 1.0:  # no palindrome: each lane draws its direction
             forward = uniform(state.rng) < share
-            store(plan.sizes, FORWARD, where(forward, epsilon, 0.0))
-            store(plan.sizes, BACKWARD, where(forward, 0.0, epsilon))
+            store(state.sizes, FORWARD, where(forward, epsilon, 0.0))
+            store(state.sizes, BACKWARD, where(forward, 0.0, epsilon))
             log_ratio = where(forward, forward_log_ratio, -forward_log_ratio)
         made = 0
         for row in range(begin, end):
             if stop[0]:
                 break
             which, times, whose = plan.rows[row, 0], plan.rows[row, 1], plan.rows[row, 2]
-            size = load(plan.sizes, whose)
+            size = load(state.sizes, whose)
             if which == 0:
                 U = leapfrogs(target, state, size, times)
                 made += 0 if whose == BACKWARD else times

@@ -13,6 +13,11 @@ and, where q^O is discrete variables that M-HMC may visit one by one, a fourth:
     visit(data, which, site, q, other, grad, rng, k) → (ΔU, cost, accepted)
                                                     propose a value for one of them, and take it if k pays for it
 
+Where some lanes make an update and others wait it is undone in the latter. A target that knows a cheaper way to leave
+lanes alone has, instead of `update`,
+
+    update_where(data, which, theirs, some, q, other, grad, rng, aside) → (ΔU, accepted)
+
 Here q, other, grad and scratch have shape (rows, LANES): rows of a quantity, one column a chain.
 
 The other half is for people: names, starts, exact draws, exact densities and moments.
@@ -40,6 +45,14 @@ def potential(target, q, other, grad, scratch):
 
 def update(target, which, q, other, grad, rng):
     """Update q^O by the target's update number `which`: (U after − U before, accepted) in each lane."""
+    raise NotImplementedError("compiled code only")
+
+
+def update_where(target, which, theirs, some, q, other, grad, rng, aside):
+    """The same in the lanes where it is `theirs`, which is all of them unless `some`; others are left alone.
+
+    Randomness goes on in all lanes. `aside` has room for `other` and `grad`.
+    """
     raise NotImplementedError("compiled code only")
 
 

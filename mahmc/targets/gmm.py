@@ -28,7 +28,7 @@ from mahmc.targets.base import (
     mass_truth,
     potential,
     step_scale,
-    update,
+    update_where,
     visit,
 )
 
@@ -142,11 +142,12 @@ def _visit(target, which, site, q, other, grad, rng, k):
     return where(accepted, delta_U, 0.0), where(accepted, cost, 0.0), accepted
 
 
-@implements(update, GMM)
-def _update(target, which, q, other, grad, rng):
+@implements(update_where, GMM)
+def _update_where(target, which, theirs, some, q, other, grad, rng, aside):
     k = splat(0.0)  # which a draw from the full conditional needs none of
     if which != 0:
         k = exponential(rng)
+    k = where(theirs, k, math.nan)  # which pays for nothing
     delta_U, _, accepted = visit(target, which, 0, q, other, grad, rng, k)
     return delta_U, accepted
 
@@ -235,7 +236,7 @@ def gmm(
         views=Views("component", "weights of the components", ("q", "energy"), colour="component"),
         exact=exact,
         small=(lambda: gmm(weights, means, sds)) if len(weights) <= SMALL else None,
-        patience=4,
+        patience=3,
         stable_epsilon=2.0 * min(sds),
         known=lambda: _truths(shares, m, s),
     )

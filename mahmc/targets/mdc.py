@@ -9,6 +9,7 @@ q^H = (u, v), q^O = w. With k ones among the w:
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from mahmc.targets.base import (
     mass_truth,
     potential,
     step_scale,
-    update,
+    update_where,
     visit,
 )
 
@@ -68,10 +69,10 @@ def _visit(target, which, site, q, other, grad, rng, k):
     return change * u, where(accepted, cost, 0.0), accepted
 
 
-@implements(update, MDC)
-def _update(target, which, q, other, grad, rng):
+@implements(update_where, MDC)
+def _update_where(target, which, theirs, some, q, other, grad, rng, aside):
     if which == 1:  # one w, chosen at random, flipped
-        k = exponential(rng)
+        k = where(theirs, exponential(rng), math.nan)  # which pays for nothing
         site = floor(uniform(rng) * target.n_w)
         delta_U, _, accepted = visit(target, 1, site, q, other, grad, rng, k)
         return delta_U, accepted
@@ -90,12 +91,14 @@ def _update(target, which, q, other, grad, rng):
         if which == 2:
             after = i - first
             w = where(where(after < 0.0, after + target.n_w, after) < size, w, load(other, i))
+        if some:
+            w = where(theirs, w, load(other, i))
         store(other, i, w)
         total += w
     put_back(rng, state)
     store(other, target.n_w, total)
     store(grad, 0, load(grad, 0) + (total - ones))
-    return (total - ones) * u, u == u
+    return (total - ones) * u, theirs
 
 
 @implements(step_scale, MDC)
@@ -169,7 +172,7 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         views=Views("ones", "number of ones among w", ("u", "v")),
         exact=exact,
         small=lambda: mdc(min(n_w, SMALL), sd),
-        patience=4,
+        patience=3,
         stable_epsilon=_stable_epsilon(n_w, sd),
         known=lambda: _truths(n_w, sd),
     )
