@@ -257,35 +257,37 @@ def schedules_cost() -> Iterator[str]:
     mirrored = {"schedule": f"sequences({there}:0.7, {back}:0.3)"}
     yield "\n### What a general schedule costs: mahmc with the same numbers of leapfrogs and updates of qᴼ\n"
     yield "One block of 8 chains; time of the processor for a whole run, from its spec to its last draw; medians of"
-    yield "rounds in turns. Short runs have 1000 draws a chain and long ones 30 000, on BLR 100 and 1000. Of schedules"
+    yield "rounds in turns. Short runs have 1000 draws a chain and long ones 20 000, on BLR 100 and 1000. Of schedules"
     yield "that are drawn the numbers are means. Chains of a block share a sequence with its mirror image, so that some"
     yield "wait while others make an update (see mahmc.schedules).\n"
-    yield "| target | schedule | µs an iteration | ratio in a short run | in a long one | bar |"
-    yield "|---|---|---|---|---|---|"
-    for target in KEEP:
-        lengths = (100, 1_000) if target == "blr" else (1_000, 30_000)
-        own = mahmc.SAMPLERS["mahmc"].defaults(target)
+    yield "| target | update | schedule | µs an iteration | ratio in a short run | in a long one | bar |"
+    yield "|---|---|---|---|---|---|---|"
+    for target in (*KEEP, "ising", "spike-slab"):
+        built, own = mahmc.targets.build(target), mahmc.SAMPLERS["mahmc"].defaults(target)
+        lengths = (100, 1_000) if target == "blr" else (1_000, 20_000)
         for L, n_u in dict.fromkeys([(10, 10), (int(own["L"]), int(own["n_u"]))]):
             fixed = mahmc.schedules.alternate(L, n_u)
             drawn = mahmc.schedules.same_mean(fixed)
-            cases: dict[str, dict[str, Any]] = {str(fixed): {"L": L, "n_u": n_u}}
-            if (L, n_u) == (10, 10):
-                cases["mirrored, 1 to 19 leapfrogs between updates"] = mirrored
-            cases[f"iid({drawn.steps}, {L * n_u}/{drawn.steps})"] = {"schedule": drawn}
-            rounds = [
-                [[_whole_run(target, chosen, draws) for draws in lengths] for chosen in cases.values()]
-                for _ in range(CPU_ROUNDS)
-            ]
-            for i, name in enumerate(cases):
-                ratios = [statistics.median(row[i][j] / row[0][j] for row in rounds) for j in range(len(lengths))]
-                micros = statistics.median(row[i][-1] for row in rounds) / lengths[-1] * 1e6
-                shown = " | ".join(f"**{ratio:.2f}**" for ratio in ratios) + " | ≤ 1.3" if i else "1 | 1 | "
-                yield f"| {target} | {name} | {micros:.2f} | {shown} |"
+            for kind in built.updates:
+                cases: dict[str, dict[str, Any]] = {str(fixed): {"L": L, "n_u": n_u}}
+                if (L, n_u) == (10, 10):
+                    cases["mirrored, 1 to 19 leapfrogs between updates"] = mirrored
+                cases[f"iid({drawn.steps}, {L * n_u}/{drawn.steps})"] = {"schedule": drawn}
+                rounds = [
+                    [[_whole_run(target, chosen | {"update": kind}, draws) for draws in lengths]
+                     for chosen in cases.values()]
+                    for _ in range(CPU_ROUNDS // 3)
+                ]  # fmt: skip
+                for i, name in enumerate(cases):
+                    ratios = [statistics.median(row[i][j] / row[0][j] for row in rounds) for j in range(len(lengths))]
+                    micros = statistics.median(row[i][-1] for row in rounds) / lengths[-1] * 1e6
+                    shown = " | ".join(f"**{ratio:.2f}**" for ratio in ratios) + " | ≤ 1.3" if i else "1 | 1 | "
+                    yield f"| {target} | {kind} | {name} | {micros:.2f} | {shown} |"
 
 
 def _whole_run(target: str, chosen: dict[str, Any], draws: int) -> float:
     """Seconds of one core's time that a run of one block takes, compiled before."""
-    spec = RunSpec.of(target, "mahmc", chains=LANES, draws=draws, warmup=0, keep=KEEP[target], **chosen)
+    spec = RunSpec.of(target, "mahmc", chains=LANES, draws=draws, warmup=0, keep=KEEP.get(target), **chosen)
     Run(spec.with_(draws=1), threads=1).advance_all()
     begin = time.process_time()
     Run(spec, threads=1).advance_all()

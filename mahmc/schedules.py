@@ -186,7 +186,7 @@ class IID(Schedule):
         if self.leapfrog == total:
             return _plan(np.ones(1), [_for_everyone(np.array([(0, self.steps)]))], [1.0], [0.0])
         numbers = np.array([*map(target.number, updates)], np.int64)
-        law = Law(self.steps, math.log(self.leapfrog / total), _added_up(self.shares), numbers, target.patience)
+        law = Law(self.steps, math.log(self.leapfrog / total), _added_up(self.shares), numbers, target.patiences)
         return _plan(np.zeros(0), [], [], [], law)
 
     def __str__(self) -> str:
@@ -500,7 +500,7 @@ def _rows(D: Steps, target: Target, updates: Sequence[str]) -> np.ndarray:
     parts[:, 0] = np.diff(places, prepend=-1, append=steps.size) - 1
     parts[:-1, 1] = numbers[steps[places]]
     rows = np.empty((most_rows(len(D)), 3), np.int32)
-    n, _ = side_by_side(parts, places.size, target.patience, rows)
+    n, _ = side_by_side(parts, places.size, target.patiences, rows)
     return rows[:n].copy()
 
 
@@ -515,7 +515,7 @@ def _added_up(shares: Sequence[float]) -> np.ndarray:
     return ends
 
 
-NOTHING_DRAWN = Law(0, 0.0, np.zeros(0), np.zeros(0, np.int64), 0)
+NOTHING_DRAWN = Law(0, 0.0, np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def _plan(

@@ -283,6 +283,8 @@ def two_arguments(self, q):
         ({"presets": {"hmc": {"alpha": 0.5}}}, "parameter 'alpha' is unknown"),
         ({"presets": {"hmc": {"epsilon": -1.0}}}, "epsilon = -1.0"),
         ({"flip": None, "Flip": update(lambda self, q, other, grad, rng: 0.0)}, "an update cannot be called 'Flip'"),
+        ({"flip": update(lambda self, q, other, grad, rng: 0.0, patience=-1)}, "flip has patience = -1: it is a whole"),
+        ({"flip": update(lambda self, q, other, grad, rng: 0.0, patience=2.5)}, "flip has patience = 2.5"),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, str) else "",
 )

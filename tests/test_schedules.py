@@ -100,7 +100,10 @@ def of_one_direction(rows: np.ndarray, waiting: int) -> list[int]:
 @pytest.mark.parametrize("patience", [0, 2, 100])
 def test_side_by_side_each_direction_makes_its_own_sequence(patience: int) -> None:
     """500 random sequences: without what is others' they are D, and D⁻¹; of a palindrome everything is everyone's."""
-    rng, target = np.random.default_rng(patience), replace(targets.gmm(), patience=patience)
+    rng, target = (
+        np.random.default_rng(patience),
+        replace(targets.gmm(), patience=dict.fromkeys(targets.gmm().updates, patience)),
+    )
     for _ in range(500):
         D = rng.choice(3, rng.integers(1, 14), p=[0.6, 0.3, 0.1]).tolist()
         D = D + D[::-1] if rng.random() < 0.2 else D

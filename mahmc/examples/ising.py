@@ -53,7 +53,7 @@ class Ising:
         for i in range(self.n):
             grad[i] = (q[i] - self.mu * other[i]) / self.sd**2
 
-    @update
+    @update(patience=12)
     def gibbs(self, q, other, grad, rng):
         """Spin after spin from its conditional: U(s_i = −1) − U(s_i = 1) = 2·pull."""
         delta_U = 0.0
@@ -66,7 +66,7 @@ class Ising:
             other[i] = s
         return delta_U
 
-    @update
+    @update(patience=6)
     def flip(self, q, other, grad, rng):
         """One spin, chosen at random, turned over."""
         chosen, flipping = floor(uniform(rng) * self.n), 0.0

@@ -103,7 +103,7 @@ class SpikeSlab:
         grad_U(self, q, other, grad)
         return delta_U
 
-    @update
+    @update(patience=1)
     def flip(self, q, other, grad, rng):
         """One column, chosen at random, taken in or out."""
         site, flipping, log_odds = floor(uniform(rng) * self.d), 0.0, np.log(self.inclusion / (1 - self.inclusion))

@@ -35,7 +35,7 @@ class Law(NamedTuple):
     log_leapfrog: float  # log of the probability that one is a leapfrog
     kinds: np.ndarray  # the probabilities of the kinds of update, added up
     updates: np.ndarray  # the target's numbers for them
-    patience: int  # how many leapfrogs some lanes may make ahead of an update, while others wait
+    patience: np.ndarray  # by the target's update: so many leapfrogs some lanes may make ahead, while others wait
 
 
 class Plan(NamedTuple):
@@ -98,7 +98,7 @@ def side_by_side(D, n_updates, patience, rows):
         n = _put(rows, n, 0, both, EVERYONE)
         a_left, b_left = a_left - both, b_left - both
         apart = a_left + b_left  # one of them is zero
-        together = x == y and (apart <= patience or x == 0)
+        together = x == y and (apart <= patience[x] or x == 0)
         palindrome &= together and apart == 0
         if together:
             n = _put(rows, n, 0, a_left, FORWARD)

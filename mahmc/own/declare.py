@@ -40,7 +40,7 @@ from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import EXTRA_QUANTITIES, RUN_PARAMETERS
 from mahmc.targets import FAMILIES, TargetFamily
-from mahmc.targets.base import Quantity, Target, Views, potential, step_scale
+from mahmc.targets.base import USUAL_PATIENCE, Quantity, Target, Views, potential, step_scale
 from mahmc.targets.base import update as update_generic
 
 OPTIONAL = {
@@ -68,15 +68,17 @@ def setting(
     return Parameter("", more.pop("symbol", ""), title, help, low=low, high=high, default=default, **more)
 
 
-def update(function: Callable | None = None, *, full_conditional: bool = False) -> Any:
+def update(function: Callable | None = None, *, full_conditional: bool = False, patience: int = USUAL_PATIENCE) -> Any:
     """Mark a function as an update of q^O. The first of a class is the one that samplers use unless told otherwise.
 
     It returns ΔU = U after − U before, or (ΔU, accepted) where a chain may refuse. `full_conditional` promises that it
-    draws all of q^O from exp(−U(q, ·)), whatever q^O was; that is then checked.
+    draws all of q^O from exp(−U(q, ·)), whatever q^O was; that is then checked. `patience` is for speed only: how many
+    leapfrogs take about as long. With schedules that are drawn, chains wait so many for each other, to update together.
     """
 
     def mark(function: Callable) -> Callable:
         function.full_conditional = full_conditional  # type: ignore[attr-defined]
+        function.patience = patience  # type: ignore[attr-defined]
         return function
 
     return mark(function) if function is not None else mark
@@ -178,6 +180,10 @@ class _Declared:
         for name in self.updates:
             if name in ("none", "U", "grad_U") or not _NAME.fullmatch(name):
                 raise self.wrong(f"an update cannot be called {name!r}: small letters, digits and _, and not 'none'")
+        for name, function in self.updates.items():
+            patience = function.patience
+            if not isinstance(patience, int) or isinstance(patience, bool) or patience < 0:
+                raise self.wrong(f"{name} has patience = {patience!r}: it is a whole number of leapfrogs, 0 or more")
 
     # -------------------------------------------------------------------------------------- its compiled half
 
@@ -265,6 +271,7 @@ class _Declared:
             n_other=n_other,
             n_scratch=1,
             updates=tuple(self.updates),
+            patience={name: function.patience for name, function in self.updates.items()},
             default_update=next(iter(self.updates), "none"),
             paper_quantity=getattr(me, "watch", names[0]),
             start=me.start if hasattr(me, "start") else lambda rng: any_start(variables, rng),

@@ -36,6 +36,7 @@ import numpy as np
 from mahmc.parameters import Parameter
 
 Draws = Mapping[str, np.ndarray]
+USUAL_PATIENCE = 4  # leapfrogs for an update that nothing is said of
 
 
 def potential(target, q, other, grad, scratch):
@@ -139,7 +140,7 @@ class Target:
     small: Callable[[], Target] | None = None  # one of the same kind whose discrete states can be enumerated
     sites: int = 0  # discrete variables in q^O that can be visited one by one
     site_updates: tuple[str, ...] = ()  # the updates that propose for one of them, the best first
-    patience: int = 0  # how many leapfrogs take about as long as one update of q^O
+    patience: Mapping[str, int] = field(default_factory=dict)  # by update: so many leapfrogs take about as long
     stable_epsilon: float | None = None  # beyond it the leapfrog diverges where U is steepest
     fingerprint: str = ""  # of data that its settings do not tell (a user's own X and y)
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # arrays people may want to see: X and y
@@ -210,6 +211,11 @@ class Target:
     def number(self, update: str) -> int:
         """The number of an update by its name, from 1; 0 for "none"."""
         return self.updates.index(update) + 1 if update in self.updates else 0
+
+    @property
+    def patiences(self) -> np.ndarray:
+        """How many leapfrogs take about as long as update 1, 2, …, one number for each; at 0 stands "none"."""
+        return np.array([0, *(self.patience.get(name, USUAL_PATIENCE) for name in self.updates)])
 
     def truth(self, name: str) -> Truth | None:
         """What is known of the scalar quantity `name`, or None."""

@@ -164,6 +164,7 @@ def blr(
         n_other=1,
         n_scratch=max(1, len(seen)),
         updates=("gibbs", "metropolis"),
+        patience={"gibbs": 0, "metropolis": 0},
         default_update="gibbs",
         paper_quantity="energy",
         start=start,

@@ -236,7 +236,7 @@ def gmm(
         views=Views("component", "weights of the components", ("q", "energy"), colour="component"),
         exact=exact,
         small=(lambda: gmm(weights, means, sds)) if len(weights) <= SMALL else None,
-        patience=3,
+        patience={"gibbs": 7, "metropolis": 3, "neighbour": 3, "modified-gibbs": 12},
         stable_epsilon=2.0 * min(sds),
         known=lambda: _truths(shares, m, s),
     )

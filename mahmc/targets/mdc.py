@@ -172,7 +172,7 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         views=Views("ones", "number of ones among w", ("u", "v")),
         exact=exact,
         small=lambda: mdc(min(n_w, SMALL), sd),
-        patience=3,
+        patience={"gibbs": 3, "metropolis": 3, "block": 3},
         stable_epsilon=_stable_epsilon(n_w, sd),
         known=lambda: _truths(n_w, sd),
     )
