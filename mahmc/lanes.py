@@ -215,65 +215,69 @@ def store(typing_context: Any, array: Any, row: Any, value: Any) -> Any:
 
 
 class RowsType(types.Type):
-    """An array of shape (rows, LANES) as a sequence of lanes."""
+    """An array of shape (rows, LANES) as a sequence of lanes; with a mask, other lanes are never written."""
 
-    def __init__(self) -> None:
-        super().__init__(name="Rows")
-
-
-rows_type = RowsType()
+    def __init__(self, masked: bool) -> None:
+        self.masked = masked
+        super().__init__(name="MaskedRows" if masked else "Rows")
 
 
 @register_model(RowsType)
 class _RowsModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: types.Type) -> None:
-        super().__init__(dmm, fe_type, [("data", types.CPointer(types.float64)), ("size", types.intp)])
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        members = [("data", types.CPointer(types.float64)), ("size", types.intp)]
+        super().__init__(dmm, fe_type, members + [("mask", mask)] * fe_type.masked)
+
+
+def _made_rows(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
+    view = context.make_array(sig.args[0])(context, builder, args[0])
+    made = cgutils.create_struct_proxy(sig.return_type)(context, builder)
+    made.data = view.data
+    made.size = builder.extract_value(view.shape, 0)
+    if sig.return_type.masked:
+        made.mask = args[1]
+    return made._getvalue()
 
 
 @intrinsic
 def rows(typing_context: Any, array: Any) -> Any:
     """The array of shape (rows, LANES) as a sequence of its rows."""
-    if _vector_of(array) != lanes:
-        return None
+    return (RowsType(False)(array), _made_rows) if _vector_of(array) == lanes else None
 
-    def codegen(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
-        view = context.make_array(sig.args[0])(context, builder, args[0])
-        made = cgutils.create_struct_proxy(rows_type)(context, builder)
-        made.data = view.data
-        made.size = builder.extract_value(view.shape, 0)
-        return made._getvalue()
 
-    return rows_type(array), codegen
+@intrinsic
+def rows_where(typing_context: Any, array: Any, condition: Any) -> Any:
+    """The same; what is written to a row changes it only in the lanes where the condition holds."""
+    return (RowsType(True)(array, mask), _made_rows) if _vector_of(array) == lanes and condition == mask else None
 
 
 @infer_global(len)
 class _RowsLength(AbstractTemplate):
     def generic(self, args: tuple, kws: dict) -> Any:
-        return signature(types.intp, rows_type) if args == (rows_type,) else None
+        return signature(types.intp, *args) if isinstance(args[0], RowsType) else None
 
 
 @infer_global(operator.getitem)
 class _RowsGet(AbstractTemplate):
     def generic(self, args: tuple, kws: dict) -> Any:
-        whole = len(args) == 2 and args[0] == rows_type and isinstance(args[1], types.Integer)
-        return signature(lanes, rows_type, types.intp) if whole else None
+        whole = len(args) == 2 and isinstance(args[0], RowsType) and isinstance(args[1], types.Integer)
+        return signature(lanes, args[0], types.intp) if whole else None
 
 
 @infer_global(operator.setitem)
 class _RowsSet(AbstractTemplate):
     def generic(self, args: tuple, kws: dict) -> Any:
-        whole = len(args) == 3 and args[0] == rows_type and isinstance(args[1], types.Integer)
-        return signature(types.none, rows_type, types.intp, lanes) if whole else None
+        whole = len(args) == 3 and isinstance(args[0], RowsType) and isinstance(args[1], types.Integer)
+        return signature(types.none, args[0], types.intp, lanes) if whole else None
 
 
 @lower_builtin(len, RowsType)
 def _lower_length(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
-    return cgutils.create_struct_proxy(rows_type)(context, builder, value=args[0]).size
+    return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).size
 
 
-def _row(context: Any, builder: ir.IRBuilder, rows_value: ir.Value, index: ir.Value) -> ir.Value:
+def _row(builder: ir.IRBuilder, view: Any, index: ir.Value) -> ir.Value:
     """Where row `index` is; from the end, if negative."""
-    view = cgutils.create_struct_proxy(rows_type)(context, builder, value=rows_value)
     negative = builder.icmp_signed("<", index, ir.Constant(index.type, 0))
     index = builder.select(negative, builder.add(index, view.size), index)
     first = builder.gep(view.data, [builder.mul(index, ir.Constant(index.type, LANES))])
@@ -282,12 +286,17 @@ def _row(context: Any, builder: ir.IRBuilder, rows_value: ir.Value, index: ir.Va
 
 @lower_builtin(operator.getitem, RowsType, types.Integer)
 def _lower_get(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
-    return builder.load(_row(context, builder, args[0], args[1]), align=8)
+    view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+    return builder.load(_row(builder, view, args[1]), align=8)
 
 
 @lower_builtin(operator.setitem, RowsType, types.Integer, LanesType)
 def _lower_set(context: Any, builder: ir.IRBuilder, sig: Any, args: tuple) -> ir.Value:
-    builder.store(args[2], _row(context, builder, args[0], args[1]), align=8)
+    view = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+    row, value = _row(builder, view, args[1]), args[2]
+    if sig.args[0].masked:
+        value = builder.select(view.mask, value, builder.load(row, align=8))
+    builder.store(value, row, align=8)
     return context.get_dummy_value()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import mahmc
-from mahmc import InvalidInput, Run, targets
+from mahmc import InvalidInput, Run, examples, targets
 from mahmc.compiled import OPTIONS
 from mahmc.kernels import new_state
 from mahmc.kernels.moves import update_and_undo
@@ -151,6 +151,9 @@ def test_m_hmc_whose_k_does_not_persist_is_mahmc(update: str, monkeypatch: pytes
     assert not same_draws(mixed(persistent=True), augmented)
 
 
+LEAVING_ALONE = [targets.mdc(), overlapping(), examples.Ising(), examples.SpikeSlab()]
+
+
 def in_some_lanes(way: Any) -> Any:
     @numba.njit(**OPTIONS)
     def call(target, which, theirs, state, out):
@@ -164,7 +167,7 @@ def in_some_lanes(way: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("target", "update"), [(t, u) for t in (targets.mdc(), overlapping()) for u in t.updates],
+    ("target", "update"), [(t, u) for t in LEAVING_ALONE for u in t.updates],
     ids=lambda value: value if isinstance(value, str) else value.name,
 )  # fmt: skip
 def test_lanes_left_alone_are_as_if_undone(target: Target, update: str) -> None:

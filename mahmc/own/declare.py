@@ -40,8 +40,7 @@ from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import EXTRA_QUANTITIES, RUN_PARAMETERS
 from mahmc.targets import FAMILIES, TargetFamily
-from mahmc.targets.base import USUAL_PATIENCE, Quantity, Target, Views, potential, step_scale
-from mahmc.targets.base import update as update_generic
+from mahmc.targets.base import USUAL_PATIENCE, Quantity, Target, Views, potential, step_scale, update_where
 
 OPTIONAL = {
     "data": "data(self): a mapping with the fields that are declared without a value",
@@ -57,7 +56,9 @@ _RESERVED = {
     "target", "sampler", "update", "outer", "schedule", "start", "keep", "data", "view", "follow", "out", "help",
 }  # fmt: skip
 _numbers = count(1)
-_everywhere, _rows, _splat = (cast(Any, part) for part in (lanes.everywhere, lanes.rows, lanes.splat))
+_everywhere, _rows, _rows_where, _splat, _where = (
+    cast(Any, part) for part in (lanes.everywhere, lanes.rows, lanes.rows_where, lanes.splat, lanes.where)
+)
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
@@ -211,7 +212,7 @@ class _Declared:
             implements(U, data)(lambda target, q, other: energy(target, q))
             implements(grad_U, data)(lambda target, q, other, grad: gradient(target, q, grad))
         implements(potential, data)(_potential)
-        implements(update_generic, data)(_any_of(list(self.updates.values())))
+        implements(update_where, data)(_any_of(list(self.updates.values())))
         if hasattr(cls, "step_scale"):
             scale = inlined(cls.step_scale)
             implements(step_scale, data)(lambda target, other: _splat(scale(target, _rows(other))))
@@ -376,22 +377,26 @@ def _choose_outcome(result):
 
 
 def _any_of(functions: list[Callable]) -> Callable:
-    """One compiled function that does the update number `which` of these."""
+    """One compiled function that does the update number `which` of these, in the lanes where it is `theirs`."""
     if not functions:
-        return lambda target, which, q, other, grad, rng: (_splat(0.0), _everywhere(False))
+        return lambda target, which, theirs, some, q, other, grad, rng, aside: (_splat(0.0), _everywhere(False))
     first, number = inlined(functions[-1]), len(functions) - 1
 
-    def last(target, which, q, other, grad, rng):
-        return _outcome(first(target, _rows(q), _rows(other), _rows(grad), rng))
+    def last(target, which, theirs, some, q, other, grad, rng, aside):
+        if not some:
+            return _outcome(first(target, _rows(q), _rows(other), _rows(grad), rng))
+        result = first(target, _rows(q), _rows_where(other, theirs), _rows_where(grad, theirs), rng)
+        delta_U, accepted = _outcome(result)
+        return _where(theirs, delta_U, 0.0), accepted & theirs
 
     if number == 0:
         return last
     mine, rest = inlined(last), inlined(_any_of(functions[:-1]))
 
-    def chosen(target, which, q, other, grad, rng):
+    def chosen(target, which, theirs, some, q, other, grad, rng, aside):
         if which == number:
-            return mine(target, which, q, other, grad, rng)
-        return rest(target, which, q, other, grad, rng)
+            return mine(target, which, theirs, some, q, other, grad, rng, aside)
+        return rest(target, which, theirs, some, q, other, grad, rng, aside)
 
     return chosen
 
