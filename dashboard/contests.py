@@ -138,6 +138,6 @@ def _words(contest: Contest, sampler: str, n: int, level: float) -> str:
     verdict = ":red[**✕ wrong**]" if p_value < level else "no objection"
     return (
         f"**{EVERY_SAMPLER[sampler].title}** after {n:,} draws. By eye: the largest deviation of a component is "
-        f"{off:.1%} of its bar's height. The test: p = {figures.digits(p_value, 2)}, {verdict} at level "
+        f"{off:.1%} of its bar's height. The test: {figures.p_is(p_value)}, {verdict} at level "
         f"{figures.digits(level, 2)}."
     )

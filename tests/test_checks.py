@@ -396,3 +396,8 @@ def test_same_seed_same_findings() -> None:
     assert one.words == two.words
     assert judge(one.run, 1e-4).comparisons == judge(two.run, 1e-4).comparisons  # type: ignore[arg-type]
     assert check(overlapping(), "mala-pn", budget=0.02, seed=6).words != one.words
+
+
+def test_a_p_value_too_small_for_a_number_is_not_called_zero() -> None:
+    found = sequential("a check", "nothing", lambda _: Round((Comparison("it", 0.0),), 1, "much"))
+    assert "p-value is below 1e-300 (it), below 1e-300 when corrected" in found.words

@@ -644,3 +644,9 @@ def test_a_path_of_p_values_says_from_when_the_test_can_tell():
     assert named(chart, "level 0.0001").y.tolist() == [np.float32(level)] * 2
     assert named(chart, "shown").x.tolist() == [4, 4]
     assert chart.figure.layout.yaxis.type == chart.figure.layout.xaxis.type == "log"
+
+
+def test_p_values_are_never_zero():
+    assert figures.p_is(0.02) == "p = 0.02"
+    assert figures.p_is(3e-7) == "p = 3e−07"
+    assert figures.p_is(0.0) == "p < 1e−300"

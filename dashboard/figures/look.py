@@ -193,3 +193,8 @@ def count(n: int, noun: str = "") -> str:
 
 def digits(value: float, n: int = 3) -> str:
     return f"{value:.{n}g}".replace("-", "−")
+
+
+def p_is(p_value: float) -> str:
+    """ "p = 0.02"; one that is too small for a number is not zero."""
+    return f"p = {digits(p_value, 2)}" if p_value >= 1e-300 else "p < 1e−300"

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from scipy import stats
 
 from dashboard.figures import look
-from dashboard.figures.look import Chart, count, digits, floats, plain, symbol
+from dashboard.figures.look import Chart, count, digits, floats, p_is, plain, symbol
 from mahmc.targets import Truth
 
 BAND = 0.95
@@ -55,9 +55,9 @@ def ecdf_difference(x: np.ndarray, truth: Truth, name: str, sampler: str) -> Cha
     figure.update_xaxes(range=[low, high])
     edge = 1.2 * max(reach, largest)  # the band's own edges must be seen
     figure.update_yaxes(range=[-edge, edge])
-    p_value = digits(float(stats.kstwo.sf(largest, n)), 2)
+    p_value = float(stats.kstwo.sf(largest, n))
     words = f"Share of {count(n, 'thinned draw')} of {plain(name)} below each point, minus the exact one: at most "
-    words += f"{digits(largest, 2)} apart, where the 95 % band ends at {digits(reach, 2)} (p = {p_value})."
+    words += f"{digits(largest, 2)} apart, where the 95 % band ends at {digits(reach, 2)} ({p_is(p_value)})."
     return look.finished("ecdf_difference", figure, words)
 
 
@@ -191,7 +191,7 @@ def p_value_path(paths: Sequence[tuple[str, str, Sequence[int], Sequence[float]]
         figure.add_scatter(
             x=floats(draws), y=floats(np.maximum(p_values, SMALLEST_P)), name=label, mode="lines+markers",
             line={"color": look.SAMPLER_COLOURS[sampler], "width": 2}, marker={"symbol": shape, "size": 8},
-            hovertext=[f"{label}: p = {digits(p, 2)}" for p in p_values],
+            hovertext=[f"{label}: {p_is(p)}" for p in p_values],
             hovertemplate="%{x:,d} draws<br>%{hovertext}<extra></extra>",
         )  # fmt: skip
         below = [n for n, p in zip(draws, p_values, strict=True) if p < level]

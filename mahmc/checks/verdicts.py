@@ -17,7 +17,13 @@ from typing import Any, NamedTuple
 from mahmc.run import Run
 
 LEVEL = 1e-4  # of false alarms, of one sampler on one target
+SMALLEST = 1e-300  # p-value that is told from zero
 POWER = 0.9  # with which an error of the size that is stated would have been caught
+
+
+def in_words(p_value: float) -> str:
+    """A p-value; it is never zero, only too small for a number."""
+    return f"{p_value:.2g}" if p_value >= SMALLEST else f"below {SMALLEST:g}"
 
 
 class Verdict(StrEnum):
@@ -88,8 +94,8 @@ class Finding:
         worst, n = self.comparisons[0], len(self.comparisons)
         text = (
             f"{self.verdict.capitalize()}: {f'of {n} comparisons the smallest' if n > 1 else 'the one'} p-value is "
-            f"{worst.p_value:.2g} ({worst.what}), {self.p_value:.2g} when corrected for their number; level "
-            f"{self.level:.2g}. "
+            f"{in_words(worst.p_value)} ({worst.what}), {in_words(self.p_value)} when corrected for their number; "
+            f"level {self.level:.2g}. "
         )
         if self.wrong:
             return text + f"Compared: {self.compared}."
