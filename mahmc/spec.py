@@ -78,7 +78,7 @@ class RunSpec:
     @classmethod
     def of(cls, target: str | Target, sampler: str, **chosen: Any) -> RunSpec:
         """The spec with these choices; what is left out takes the paper's best value, or the default."""
-        built, rest = _built_target(target, chosen)
+        built, rest = built_target(target, chosen)
         method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
         _refuse_target(built, method)
         schedule = _checked_schedule(rest, method)
@@ -261,7 +261,7 @@ def described(target: str) -> dict[str, Parameter]:
     return {p.name: p for family in families for p in family.parameters} | PARAMETERS | RUN_PARAMETERS
 
 
-def _built_target(target: str | Target, chosen: Mapping[str, Any]) -> tuple[Target, dict[str, Any]]:
+def built_target(target: str | Target, chosen: Mapping[str, Any]) -> tuple[Target, dict[str, Any]]:
     """The target, and the choices that are not its own."""
     if isinstance(target, Target):
         return target, dict(chosen)
@@ -289,6 +289,10 @@ def _refuse_unknown(
             raise InvalidInput(
                 f"{name} is no parameter here: schedule = {schedule:.60} says how many leapfrogs and updates there "
                 f"are. Leave {name} out, or take schedule = {ALTERNATE}."
+            )
+        if name in target.settings:
+            raise InvalidInput(
+                f"{name} is a setting of {target.name}, which is built already: choose it when you build it."
             )
         if name in described_somewhere:
             raise InvalidInput(

@@ -21,6 +21,7 @@ from mahmc.checks import (
     check,
     compare,
     detailed_balance,
+    independence,
     invariance,
     joint_distribution,
     marginals,
@@ -401,3 +402,16 @@ def test_same_seed_same_findings() -> None:
 def test_a_p_value_too_small_for_a_number_is_not_called_zero() -> None:
     found = sequential("a check", "nothing", lambda _: Round((Comparison("it", 0.0),), 1, "much"))
     assert "p-value is below 1e-300 (it), below 1e-300 when corrected" in found.words
+
+
+def test_a_target_by_name_takes_its_settings() -> None:
+    """As `mahmc.sample` does, in each check; and of one that is built already they are refused."""
+    mixture = {"weights": (0.5, 0.5), "means": (-1.0, 1.0), "sds": (1.0, 1.0)}
+    assert invariance("blr", "hmc", prior_only=True, draws=256, rounds=1).rounds == 1
+    assert marginals("gmm", "mahmc", Size(8, 200, 0), **mixture).comparisons
+    assert detailed_balance("gmm", "mahmc", draws=4096, **mixture).comparisons
+    assert independence("gmm", "mahmc", draws=256, **mixture).comparisons
+    assert check("gmm", "mala", budget=0.02, **mixture).findings
+    for one in (invariance, detailed_balance, independence):
+        with pytest.raises(InvalidInput, match="means is a setting of gmm, which is built already"):
+            one(targets.gmm(), "mala", means=(0.0,))

@@ -19,7 +19,7 @@ import numpy as np
 from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, sequential, unclear
 from mahmc.kernels import energies
 from mahmc.run import Run
-from mahmc.spec import RunSpec
+from mahmc.spec import RunSpec, built_target
 from mahmc.targets import Target, elements
 
 CHECK = "detailed balance"
@@ -51,16 +51,15 @@ def detailed_balance(
 ) -> Finding:
     """Whether flows between any two discrete states balance, with q^H frozen."""
     bench = workbench or Workbench()
-    spec = RunSpec.of(target, sampler, **chosen)
-    built = target if isinstance(target, Target) else spec.build_target()
+    built, chosen = built_target(target, chosen)
+    RunSpec.of(built, sampler, **chosen)  # refuses what is wrong
     if built.small is None:
         return unclear(CHECK, f"{built.name} has no discrete part that is small enough to enumerate.", level)
     small = built.small()
-    own = {name: value for name, value in chosen.items() if name not in dict(spec.settings)}
 
     def make_round(number: int) -> Round:
         n = draws * GROWTH ** (number - 1)
-        flows = flow_counts(small, sampler, n, (seed, number), own, bench)
+        flows = flow_counts(small, sampler, n, (seed, number), chosen, bench)
         return judge(flows, n, level / ROUNDS)
 
     compared = "the flows between any two discrete states under a frozen continuous part, each way"

@@ -28,7 +28,7 @@ import numpy as np
 from mahmc import diagnostics
 from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, sequential, unclear
 from mahmc.run import Run
-from mahmc.spec import RunSpec
+from mahmc.spec import RunSpec, built_target
 from mahmc.targets import Target, Truth
 
 CHECK = "marginals"
@@ -101,8 +101,8 @@ def marginals(
 ) -> Finding:
     """Whether every coordinate of long chains has the distribution that is known to be true."""
     bench = workbench or Workbench()
-    spec = RunSpec.of(target, sampler, **chosen)
-    built = target if isinstance(target, Target) else spec.build_target()
+    built, chosen = built_target(target, chosen)
+    RunSpec.of(built, sampler, **chosen)  # refuses what is wrong
     if not built.truths:
         return unclear(CHECK, f"of {built.name} with these settings no distribution is known to compare with.", level)
 

@@ -17,7 +17,7 @@ from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Work
 from mahmc.kernels import energies
 from mahmc.lanes import LANES
 from mahmc.run import Run
-from mahmc.spec import RunSpec
+from mahmc.spec import RunSpec, built_target
 from mahmc.targets import Target
 
 CHECK, INDEPENDENCE = "invariance", "independence"
@@ -40,8 +40,8 @@ def invariance(
 ) -> Finding:
     """Whether `iterations` of the sampler leave exact draws exact: distributions, spreads, products of pairs."""
     bench = workbench or Workbench()
-    spec = RunSpec.of(target, sampler, **chosen)
-    built = target if isinstance(target, Target) else spec.build_target()
+    built, chosen = built_target(target, chosen)
+    RunSpec.of(built, sampler, **chosen)  # refuses what is wrong
     if built.exact is None:
         return unclear(CHECK, f"{built.name} has no exact draws to start from.", level)
 
@@ -116,7 +116,7 @@ def independence(
     """
     from scipy import stats
 
-    built = target if isinstance(target, Target) else RunSpec.of(target, sampler, **chosen).build_target()
+    built, chosen = built_target(target, chosen)
     n = draws - draws % LANES
     _, moved, _ = exact_and_moved(built, sampler, 1, n, (seed, 1), chosen, workbench or Workbench())
     comparisons = []
