@@ -8,7 +8,7 @@ but where an update costs as much as a few leapfrogs, it pays to let some lanes 
 update together.
 
 Of steps that are drawn one by one a block keeps a few pairs, uses each several times, and replaces the oldest by a new
-one now and then: to draw a pair and lay it out takes as long as a fifth of a short trajectory.
+one now and then: to draw a pair and lay it out takes long beside a short trajectory.
 """
 
 from __future__ import annotations

@@ -95,26 +95,10 @@ def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block
     """
     dim, n_other, kinds = target.dim, target.n_other, Counts.INNER + 2 * len(target.updates)
     numbers = (
-        dim,
-        n_other,
-        1,
-        dim,
-        1,
-        dim,
-        4,
-        4,
-        target.n_scratch,
-        3,
-        dim,
-        n_other,
-        dim,
-        dim,
-        4,
-        4,
-        kinds,
-        n_other,
-        dim,
-    )
+        dim, n_other, 1, dim, 1, dim, 4, 4, target.n_scratch, 3,
+        dim, n_other, dim, dim, 4, 4, kinds,  # before
+        n_other, dim,  # aside
+    )  # fmt: skip
     ends = [0, *accumulate(numbers)]
     room = lane_rows(ends[-1])
     rows = [room[begin:end] for begin, end in pairwise(ends)]
