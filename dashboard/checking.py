@@ -119,10 +119,11 @@ def _run(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
 # -------------------------------------------------------------------------------------------------- as it runs
 
 
-def live(tab: Session, ledger: Ledger, cells: list[Cell]) -> None:
-    """Progress and the matrix, refreshed by themselves while verdicts come in."""
+def live(tab: Session, ledger: Ledger, cells: list[Cell]) -> bool:
+    """Progress and the matrix, refreshed by themselves while verdicts come in. Returns whether they do."""
     seen = _seen(tab, ledger, cells)
     st.fragment(_live, run_every=UPDATE_SECONDS if seen[0] else None)(tab, ledger, cells, seen)
+    return seen[0]
 
 
 def _seen(tab: Session, ledger: Ledger, cells: list[Cell]) -> tuple[bool, tuple[str, str], int]:

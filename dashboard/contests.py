@@ -23,8 +23,8 @@ QUANTITIES = ("q", "component")
 SEEN = 0.25  # of the highest bar: lower ones the eye passes over
 
 
-def right_against_wrong(tab: Session, asked: Asked) -> None:
-    """Two samplers on one mixture, and a slider for the number of draws."""
+def right_against_wrong(tab: Session, asked: Asked) -> bool:
+    """Two samplers on one mixture, and a slider for the number of draws. Returns whether they run."""
     st.subheader("Right against wrong", anchor=False)
     exhibit = controls.segmented("Exhibit", tuple(EXHIBITS), asked, "exhibit", "checks.exhibit", titles=_titles())
     case, (_, wrong) = EXHIBITS[exhibit]
@@ -32,6 +32,7 @@ def right_against_wrong(tab: Session, asked: Asked) -> None:
     contest = tab.contests.get((exhibit, asked.settings["seed"]))
     alive = contest is not None and contest.alive
     st.fragment(_live, run_every=UPDATE_SECONDS if alive else None)(tab, asked, exhibit, alive)
+    return alive
 
 
 def _titles() -> dict[str, str]:

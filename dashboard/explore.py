@@ -90,10 +90,15 @@ def _buttons(tab: Session, spec: RunSpec | None) -> None:
 # ------------------------------------------------------------------------------------------------ the live part
 
 
-def live(tab: Session, spec: RunSpec | None) -> None:
-    """Status, tiles, warnings and charts. They follow the tab's feed until nothing more is to come."""
+def live(tab: Session, spec: RunSpec | None) -> bool:
+    """Status, tiles, warnings and charts. They follow the tab's feed until nothing more is to come.
+
+    Returns whether something is: once it is there, the page is refreshed by itself, and then not again.
+    """
     run = tab.job.run if tab.job else None
-    st.fragment(_live)(tab, spec, _busy(tab, _quantity(run) if run else ""))
+    busy = _busy(tab, _quantity(run) if run else "")
+    st.fragment(_live)(tab, spec, busy)
+    return busy
 
 
 def _busy(tab: Session, name: str) -> bool:

@@ -27,14 +27,14 @@ LIBRARIES = ("numpy", "scipy", "numba", "arviz")
 _HERE = Path(__file__)
 
 
-def panel(tab: Session, ledger: Ledger, cells: Sequence[Cell]) -> None:
-    """The link, and the report for download."""
+def panel(tab: Session, ledger: Ledger, cells: Sequence[Cell], busy: bool) -> None:
+    """The link, and the report for download: not while the page refreshes itself, as saving.panel says."""
     with st.expander("Share and report", icon=":material/share:"):
         st.caption("This link brings back these controls; Run all then gives the same verdicts.")
         st.code("?" + urlencode(ledger.asked.link()), language=None, wrap_lines=True)
         done = [found for cell in cells if (found := ledger.found(cell)) and found.verdict is not None]
-        if not done:
-            st.caption("The report appears here when there are verdicts.")
+        if busy or not done:
+            st.caption("The report appears here when there are verdicts and nothing runs.")
             return
         seed = ledger.asked.settings["seed"]
         contest = {name: tab.contests[name, seed] for name in EXHIBITS if (name, seed) in tab.contests}

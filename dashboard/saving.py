@@ -22,8 +22,11 @@ from mahmc.targets import FAMILIES, Target
 CSV_ROWS = 200_000  # beyond that Parquet, which is a tenth of the size
 
 
-def panel(tab: Session, spec: RunSpec | None) -> None:
-    """The link, the code, and downloads."""
+def panel(tab: Session, spec: RunSpec | None, busy: bool) -> None:
+    """The link, the code, and downloads: those not while the page is busy.
+
+    A refresh gives Streamlit's buttons new files to ask for and forgets the old ones, so a click in its midst fails.
+    """
     if spec is None:
         return
     with st.expander("Share and download", icon=":material/share:", key="saving"):
@@ -35,10 +38,10 @@ def panel(tab: Session, spec: RunSpec | None) -> None:
         st.caption("The same run in Python:")
         shown, target = (tab.job.spec, tab.job.target) if tab.job else (spec, tab.target(spec))
         st.code(snippet(shown, target, tab.uploads.get(shown.data)), language="python", wrap_lines=True)
-        if tab.job is not None and tab.job.run is not None and not tab.job.alive and tab.job.drawn:
+        if tab.job is not None and tab.job.run is not None and not busy and tab.job.drawn:
             _downloads(tab.job.run)
         else:
-            st.caption("Downloads appear here when a run has ended.")
+            st.caption("Downloads appear here when a run has ended and its estimates are there.")
 
 
 def snippet(spec: RunSpec, target: Target, upload: Upload | None = None) -> str:

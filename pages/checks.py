@@ -13,10 +13,10 @@ for text in filter(None, (ledger.link_problem, refusal)):
     st.warning(text, icon=":material/error:")
 
 with st.container(key="live"):
-    checking.live(tab, ledger, cells)
+    busy = checking.live(tab, ledger, cells)
 checking.meaning(ledger.asked)
 with st.container(key="closer"):
     checking.closer_look(tab, ledger, cells)
 with st.container(key="contest"):
-    contests.right_against_wrong(tab, ledger.asked)
-report.panel(tab, ledger, cells)
+    busy |= contests.right_against_wrong(tab, ledger.asked)
+report.panel(tab, ledger, cells, busy)

@@ -15,9 +15,9 @@ if spec is not None:
     tab.follow(spec)
 
 with st.container(key="live"):  # containers of their own, so that what one part shows does not move the others
-    explore.live(tab, spec)
+    busy = explore.live(tab, spec)
 with st.container(key="after"):
     explore.after(tab)
 with st.container(key="pins"):
     pins.panel(tab)
-saving.panel(tab, spec)
+saving.panel(tab, spec, busy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+from dashboard import estimates, session
 from mahmc import RunSpec
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.targets import FAMILIES
@@ -59,6 +60,20 @@ def run_until(app: AppTest, condition: Callable[[AppTest], bool], seconds: float
 def finished(app: AppTest) -> bool:
     job = app.session_state["session"].job
     return job is not None and not job.alive
+
+
+def test_downloads_come_with_the_last_refresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refresh that comes by itself, as when estimates are there, would take away the files that buttons ask for."""
+    may_go_on, made = threading.Event(), estimates.estimates
+    monkeypatch.setattr(estimates, "estimates", lambda *given: may_go_on.wait(60) and made(*given))
+    app = opened(target="gmm", sampler="mahmc", **SMALL)
+    button(app, "Run").click().run()
+    run_until(app, finished).run()
+    assert not app.get("download_button")
+    may_go_on.set()
+    run_until(app, lambda app: app.get("download_button"))
+    labels = [part.proto.label for part in app.get("download_button")]
+    assert labels == ["NetCDF", "CSV", "Figure's data", "Settings"]
 
 
 @pytest.mark.parametrize("view", ["simple", "full"])

@@ -50,16 +50,6 @@ def status(page: Page, words: str) -> Locator:
     return page.get_by_text(words)
 
 
-def settled(page: Page) -> None:
-    """Until the last estimates are there and nothing is refreshed any more: before that a click may come between."""
-    page.wait_for_function(
-        """() => document.querySelector("[data-testid=stApp]").dataset.testScriptState === "notRunning"
-                 && ![...document.querySelectorAll(".live-tile .value")].some(tile => /[–≈]/.test(tile.textContent))""",
-        timeout=WAIT,
-    )
-    page.wait_for_timeout(1000)
-
-
 def drawn(page: Page) -> int:
     """Draws done, as the status line has it."""
     return int(page.locator(".live-status-text").inner_text().split(" of ")[0].split()[-1].replace(",", ""))
@@ -197,11 +187,11 @@ def test_deep_link_and_download_give_the_same_draws(
     for i, tab in enumerate((page, context.new_page())):
         open_page(tab, address)
         press_run(tab)
-        expect(tab.get_by_role("tab", name="Autocorrelation")).to_be_visible(timeout=WAIT)
-        settled(tab)
         tab.get_by_text("Share and download").click()
+        netcdf = tab.get_by_role("button", name="NetCDF")
+        expect(netcdf).to_be_visible(timeout=WAIT)
         with tab.expect_download(timeout=WAIT) as download:
-            tab.get_by_role("button", name="NetCDF").click()
+            netcdf.click()
         files.append(tmp_path / f"{i}.nc")
         download.value.save_as(files[-1])
     snippet = page.locator("[data-testid=stCode]").nth(1).inner_text()
