@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import time
 
@@ -145,11 +146,11 @@ def test_warnings_say_what_is_wrong_and_what_to_do() -> None:
 
 def test_downloads_hold_the_draws(tmp_path) -> None:
     run = Run(RunSpec.of("gmm", "mahmc", **SMALL)).advance_all()
-    frame = pd.read_csv(io.BytesIO(saving.table(run, "csv")), float_precision="round_trip")
-    assert list(frame.columns) == ["chain", "draw", "q", "component", "energy"]
-    assert np.array_equal(frame["q"].to_numpy().reshape(4, 400), run.draws["q"])
+    rows = list(csv.DictReader(saving.table(run, "csv").decode().splitlines()))
+    assert list(rows[0]) == ["chain", "draw", "q", "component", "energy"]
+    assert np.array_equal(np.reshape([float(row["q"]) for row in rows], (4, 400)), run.draws["q"])
     parquet = pd.read_parquet(io.BytesIO(saving.table(run, "parquet")))
-    assert np.array_equal(parquet["q"].to_numpy(), frame["q"].to_numpy())
+    assert np.array_equal(parquet["q"].to_numpy(), run.draws["q"].ravel())
     (tmp_path / "draws.nc").write_bytes(saving.netcdf(run))
     assert np.array_equal(arviz().from_netcdf(str(tmp_path / "draws.nc"))["posterior"]["q"].values, run.draws["q"])
     histogram = pd.read_csv(io.BytesIO(saving.figure_data(run)))
