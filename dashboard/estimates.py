@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 import time
@@ -11,6 +12,8 @@ import numpy as np
 
 from dashboard.jobs import Job
 from mahmc import diagnostics
+
+log = logging.getLogger(__name__)
 
 SHARE_OF_TIME = 0.03  # of one core, that diagnostics may take while chains run
 MOST_LIVE = 2048  # draws of each chain, the last ones, that they are worked out from meanwhile
@@ -56,6 +59,7 @@ class Estimator:
         self.job = job
         self._latest: dict[str, Estimates] = {}
         self._next: dict[str, float] = {}
+        self._failed: set[str] = set()  # of these there will be none: the page is not to wait for them
         self._worker: threading.Thread | None = None
 
     def __call__(self, name: str) -> Estimates | None:
@@ -77,7 +81,7 @@ class Estimator:
 
     def _due(self, name: str) -> bool:
         drawn, latest = self.job.drawn, self._latest.get(name)
-        if drawn < diagnostics.FEWEST_DRAWS:
+        if drawn < diagnostics.FEWEST_DRAWS or name in self._failed:
             return False
         if not self.job.alive:
             return latest is None or latest.used != drawn
@@ -88,7 +92,12 @@ class Estimator:
         assert run is not None
         first = max(0, drawn - MOST_LIVE) if self.job.alive else 0
         begin = time.monotonic()
-        self._latest[name] = estimates(np.asarray(run.get(name)[:, first:drawn], float), drawn)
+        try:
+            self._latest[name] = estimates(np.asarray(run.get(name)[:, first:drawn], float), drawn)
+        except Exception:  # whatever it is, the run and its downloads are not lost for it
+            log.exception("no estimates of %s", name)
+            self._latest.pop(name, None)
+            self._failed.add(name)
         self._next[name] = time.monotonic() + (time.monotonic() - begin) / SHARE_OF_TIME
 
 

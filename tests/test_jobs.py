@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dashboard.estimates
 from dashboard import saving
 from dashboard.estimates import MOST_LIVE, Estimator, estimates
 from dashboard.jobs import MOST_AT_ONCE, Job, Status
@@ -117,6 +118,15 @@ def test_estimates_are_arvizs_and_seldom_while_a_run_is_under_way() -> None:
     assert again is not None
     assert again.draws == again.used == long.drawn
     assert not again.rough
+
+
+def test_estimates_that_fail_are_not_waited_for(monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+    job = Job(RunSpec.of("mdc", "mahmc", **SMALL)).start().wait(60)
+    monkeypatch.setattr(dashboard.estimates, "estimates", lambda *given: 1 / 0)
+    estimator = Estimator(job)
+    assert estimator.behind("u")
+    until(lambda: estimator("u") is None and not estimator.behind("u"))
+    assert [record.getMessage() for record in caplog.records] == ["no estimates of u"]
 
 
 def test_rough_estimates_are_scaled_up_from_the_last_draws() -> None:
