@@ -256,10 +256,11 @@ def schedules_cost() -> Iterator[str]:
     there, back = " 1 ".join(segments), " 1 ".join(reversed(segments))
     mirrored = {"schedule": f"sequences({there}:0.7, {back}:0.3)"}
     yield "\n### What a general schedule costs: mahmc with the same numbers of leapfrogs and updates of qᴼ\n"
-    yield "One block of 8 chains; time of the processor for a whole run, from its spec to its last draw; medians of"
-    yield "rounds in turns. Short runs have 1000 draws a chain and long ones 20 000, on BLR 100 and 1000. Of schedules"
-    yield "that are drawn the numbers are means. Chains of a block share a sequence with its mirror image, so that some"
-    yield "wait while others make an update (see mahmc.schedules).\n"
+    yield "One block of 8 chains; time of the processor for a whole run, from its spec to its last draw; medians and"
+    yield "quartiles of rounds in turns. Short runs have 1000 draws a chain and long ones 20 000, on BLR 100 and 1000;"
+    yield "a round has as many short runs as make up the long one. Of schedules that are drawn the numbers are means."
+    yield "Chains of a block share a sequence with its mirror image, so that some wait while others make an update (see"
+    yield "mahmc.schedules).\n"
     yield "| target | update | schedule | µs an iteration | ratio in a short run | in a long one | bar |"
     yield "|---|---|---|---|---|---|---|"
     for target in (*KEEP, "ising", "spike-slab"):
@@ -274,23 +275,29 @@ def schedules_cost() -> Iterator[str]:
                     cases["mirrored, 1 to 19 leapfrogs between updates"] = mirrored
                 cases[f"iid({drawn.steps}, {L * n_u}/{drawn.steps})"] = {"schedule": drawn}
                 rounds = [
-                    [[_whole_run(target, chosen | {"update": kind}, draws) for draws in lengths]
+                    [[_whole_runs(target, chosen | {"update": kind}, n, lengths[-1] // n) for n in lengths]
                      for chosen in cases.values()]
                     for _ in range(CPU_ROUNDS // 3)
                 ]  # fmt: skip
                 for i, name in enumerate(cases):
-                    ratios = [statistics.median(row[i][j] / row[0][j] for row in rounds) for j in range(len(lengths))]
+                    ratios = [_quartiles([row[i][j] / row[0][j] for row in rounds]) for j in range(len(lengths))]
                     micros = statistics.median(row[i][-1] for row in rounds) / lengths[-1] * 1e6
-                    shown = " | ".join(f"**{ratio:.2f}**" for ratio in ratios) + " | ≤ 1.3" if i else "1 | 1 | "
+                    shown = " | ".join(ratios) + " | ≤ 1.3" if i else "1 | 1 | "
                     yield f"| {target} | {kind} | {name} | {micros:.2f} | {shown} |"
 
 
-def _whole_run(target: str, chosen: dict[str, Any], draws: int) -> float:
-    """Seconds of one core's time that a run of one block takes, compiled before."""
+def _quartiles(values: list[float]) -> str:
+    low, middle, high = statistics.quantiles(values, n=4)
+    return f"**{middle:.2f}** ({low:.2f} to {high:.2f})"
+
+
+def _whole_runs(target: str, chosen: dict[str, Any], draws: int, times: int) -> float:
+    """Seconds of one core's time that so many runs of one block take, compiled before."""
     spec = RunSpec.of(target, "mahmc", chains=LANES, draws=draws, warmup=0, keep=KEEP.get(target), **chosen)
     Run(spec.with_(draws=1), threads=1).advance_all()
     begin = time.process_time()
-    Run(spec, threads=1).advance_all()
+    for _ in range(times):
+        Run(spec, threads=1).advance_all()
     return time.process_time() - begin
 
 
