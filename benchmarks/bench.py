@@ -1,6 +1,6 @@
 """Speed, as ratios to peers in the same run on the same machine. Prints Markdown; `--write FILE` keeps it too.
 
-    make bench            # everything, about a quarter of an hour on 2 cores
+    make bench            # everything, more than a quarter of an hour on 2 cores
     make bench ARGS="--only peers,limit"
 
 Ours and a peer take turns, a few rounds, and a ratio is the median over rounds: machines are noisy, ratios less so.
