@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,6 +62,9 @@ class Interval(NamedTuple):
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]" if self.defined else "undefined"
 
 
+UNDEFINED = Interval(math.nan, math.nan, math.nan)
+
+
 class Step(NamedTuple):
     """One replicate of one sampler is done."""
 
@@ -85,6 +89,12 @@ class Entry:
     @property
     def replicates(self) -> int:
         return len(self.acceptance)
+
+    def snapshot(self) -> Entry:
+        """The entry as it stands now. A replicate that another thread is still adding is left out."""
+        n = self.replicates
+        ess, cost = ({k: v[:n] for k, v in list(table.items())} for table in (self.ess, self.cost))
+        return replace(self, ess=ess, cost=cost, acceptance=self.acceptance[:n], means=self.means[:n])
 
 
 class Comparison:
@@ -122,6 +132,7 @@ class Comparison:
         self._done = 0
         self._run: Run | None = None
         self._stopped = False
+        self._intervals: dict[tuple[Any, ...], Interval] = {}  # that were worked out, by what they are of
 
     # ------------------------------------------------------------------------------------------- advancing
 
@@ -203,16 +214,27 @@ class Comparison:
         """ESS per unit of cost: the paper's figure, for its quantity and leapfrogs."""
         entry = self.entries[label]
         if entry.replicates < 2:
-            return Interval(math.nan, math.nan, math.nan)
-        return interval(self._values(entry, quantity, cost))
+            return UNDEFINED
+        return self._interval((label, quantity, cost), self._values(entry, quantity, cost))
 
     def ratio(self, label: str, to: str, quantity: str | None = None, cost: str = "leapfrogs") -> Interval:
         """How many times the ESS per unit of cost of `to` that of `label` is, by replicates of the same number."""
         a, b = (self._values(self.entries[name], quantity, cost) for name in (label, to))
         n = min(len(a), len(b))
-        if n < 2:
-            return Interval(math.nan, math.nan, math.nan)
-        return interval(a[:n], b[:n])
+        return self._interval((label, to, quantity, cost), a[:n], b[:n]) if n >= 2 else UNDEFINED
+
+    def _interval(self, of: tuple[Any, ...], a: np.ndarray, b: np.ndarray | None = None) -> Interval:
+        """The interval, resampled once for the same replicates however often it is asked for."""
+        key = (*of, len(a))
+        if key not in self._intervals:
+            self._intervals[key] = interval(a, b)
+        return self._intervals[key]
+
+    def snapshot(self) -> Comparison:
+        """The comparison as it stands now: a copy to look at, which does not change while this one goes on."""
+        found = copy(self)
+        found.entries = {label: entry.snapshot() for label, entry in self.entries.items()}
+        return found
 
     def _values(self, entry: Entry, quantity: str | None, cost: str) -> np.ndarray:
         """ESS / cost of each replicate. That of a quantity is NaN if in any replicate no chain moved."""
@@ -250,7 +272,7 @@ def interval(a: np.ndarray, b: np.ndarray | None = None, level: float = LEVEL) -
 
     n = len(a)
     if np.isnan(a).any() or (b is not None and (np.isnan(b).any() or b.mean() == 0)):
-        return Interval(math.nan, math.nan, math.nan)
+        return UNDEFINED
     if n < FEWEST_RESAMPLED:
         ratio = a.mean() if b is None else a.mean() / b.mean()
         residual = a - ratio if b is None else (a - ratio * b) / b.mean()

@@ -97,6 +97,15 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def scalar_names(spec: RunSpec, target: Target) -> tuple[str, ...]:
+    """Every scalar quantity that can be had from what a run of this spec records."""
+    kept = spec.keep
+    recorded = [e for q in target.quantities if q.name in kept for e in elements(q)]
+    derived = [n for n, function in target.derived.items() if target.needs(function) <= set(kept)]
+    momentum = [f"momentum[{i}]" for i in range(target.dim)] if "momentum" in kept else []
+    return (*recorded, *derived, *(n for n in ("energy", "slice") if n in kept), *momentum)
+
+
 class Run:
     """Chains of one spec. Iterating advances them chunk by chunk and yields a Progress after each.
 
@@ -222,11 +231,7 @@ class Run:
     @property
     def names(self) -> tuple[str, ...]:
         """Every scalar quantity that can be had from what was recorded."""
-        kept = self.spec.keep
-        recorded = [e for q in self.target.quantities if q.name in kept for e in elements(q)]
-        derived = [n for n, function in self.target.derived.items() if self.target.needs(function) <= set(kept)]
-        momentum = [f"momentum[{i}]" for i in range(self.target.dim)] if "momentum" in kept else []
-        return (*recorded, *derived, *(n for n in ("energy", "slice") if n in kept), *momentum)
+        return scalar_names(self.spec, self.target)
 
     @property
     def acceptance(self) -> float:
