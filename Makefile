@@ -4,11 +4,16 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --no-compile  # what is imported is compiled then
 PORT   ?= 8501
 JOBS   ?= 2
+OTHERS := 3.12 3.13  # versions of Python that the quick tests run on as well
 
+# A Python of this version that works, on the path or below pyenv's root; nothing if there is none.
+find = $(shell for p in $$(command -v python$(1)) $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).*/bin/python \
+  2>/dev/null | tail -n 1); do "$$p" -c '' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help run test setup browser lint bench check-long test-versions clean
+.PHONY: help run test setup browser lint bench check-long clean
 
 help:
 	@echo "make run         set up, compile and serve the dashboard on http://localhost:$(PORT)"
@@ -19,25 +24,28 @@ help:
 	@echo "make check-long  the statistical tests at full size"
 	@echo "make clean       remove what the others made"
 
-$(VENV)/run.stamp: requirements.txt pyproject.toml
+$(VENV)/libraries.stamp: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python >= 3.11 is needed, $(PYTHON) is older: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -r requirements.txt -e .
+	$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/run.stamp: $(VENV)/libraries.stamp pyproject.toml
+	$(PIP) --no-deps -e .
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	$(PIP) -r requirements-dev.txt
 	@touch $@
 
 # Enough for the quick tests.
 $(VENV)/quick.stamp: $(VENV)/run.stamp requirements-dev.txt
-	grep '^pytest' requirements-dev.txt | $(BIN)/python -m pip install --quiet -r /dev/stdin
+	grep '^pytest' requirements-dev.txt | $(PIP) -r /dev/stdin
 	@touch $@
 
 $(VENV)/bench.stamp: $(VENV)/run.stamp benchmarks/requirements.txt
-	$(BIN)/python -m pip install --quiet -r benchmarks/requirements.txt
+	$(PIP) -r benchmarks/requirements.txt
 	@touch $@
 
 setup: $(VENV)/dev.stamp
@@ -54,22 +62,24 @@ browser: setup
 	  { echo "The browser tests need Chromium, and it could not be installed: install it (for example" \
 	         "'sudo apt-get install chromium'), or set CHROMIUM to its path, and run make test again."; exit 1; }
 
-test: setup browser
+test:
+	@$(MAKE) --no-print-directory -j 3 $(VENV)/libraries.stamp $(OTHERS:%=libraries-%)
+	@$(MAKE) --no-print-directory browser
 	$(BIN)/mahmc compile
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not long" tests
-	$(MAKE) test-versions
+	@$(MAKE) --no-print-directory $(OTHERS:%=test-%)
 
-# The quick tests on the other Python versions, where they are found on the path or below pyenv's root.
-test-versions:
-	@for version in 3.12 3.13; do \
-	  python=$$(command -v python$$version || ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); \
-	  if [ -z "$$python" ] || ! "$$python" -c '' 2>/dev/null; then \
-	    python=$$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); fi; \
-	  if [ -z "$$python" ]; then echo "Python $$version: not found, left out"; continue; fi; \
-	  echo "Python $$version: $$python"; \
-	  $(MAKE) --no-print-directory .venv-$$version/quick.stamp VENV=.venv-$$version PYTHON="$$python" && \
-	  .venv-$$version/bin/python -m pytest -q -n $(JOBS) -m quick --ignore tests/browser tests || exit 1; \
-	done
+# The libraries for another version of Python, if there is one. Their installation goes on side by side.
+libraries-%:
+	@python="$(call find,$*)"; \
+	if [ -z "$$python" ]; then echo "Python $*: not found, left out"; \
+	else $(MAKE) --no-print-directory .venv-$*/libraries.stamp VENV=.venv-$* PYTHON="$$python"; fi
+
+# The quick tests on another version of Python.
+test-%: libraries-%
+	@if [ -e .venv-$*/libraries.stamp ]; then \
+	  echo "Python $*:"; $(MAKE) --no-print-directory .venv-$*/quick.stamp VENV=.venv-$* && \
+	  .venv-$*/bin/python -m pytest -q -n $(JOBS) -m quick --ignore tests/browser tests; fi
 
 lint: setup
 	$(BIN)/ruff check .
@@ -83,4 +93,4 @@ check-long: setup
 	$(BIN)/python -m pytest -n $(JOBS) -m long tests
 
 clean:
-	rm -rf .venv .venv-3.12 .venv-3.13 .pytest_cache .mypy_cache .ruff_cache build *.egg-info
+	rm -rf .venv .venv-3.12 .venv-3.13 .test-artifacts .pytest_cache .mypy_cache .ruff_cache build *.egg-info

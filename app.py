@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import feed
+from dashboard.live import downloads, feed
 
 if __name__ == "__main__":  # by Streamlit, for each visitor
     st.set_page_config(page_title="mahmc", page_icon="dashboard/icon.png", layout="wide", initial_sidebar_state=360)
@@ -15,4 +15,5 @@ if __name__ == "__main__":  # by Streamlit, for each visitor
         ]
     ).run()
 else:
-    app = st.App(__file__, routes=[feed.route(st.get_option("server.baseUrlPath"))])
+    base = st.get_option("server.baseUrlPath")
+    app = st.App(__file__, routes=[*feed.routes(base), *downloads.routes(base)])

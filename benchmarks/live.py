@@ -24,7 +24,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Page, Response, sync_playwright
 
-from dashboard.explore import UPDATE_SECONDS
+from dashboard.views.view import SECONDS
 from mahmc import RunSpec
 
 ROOT = Path(__file__).parent.parent
@@ -125,25 +125,26 @@ def refreshed(spec: RunSpec, view: str) -> float:
 import json, sys, time
 from urllib.parse import parse_qsl
 from streamlit.testing.v1 import AppTest
-from dashboard import session
-session._claimed = True
+from dashboard.pages import page
+page._pages_are_claimed = True
 app = AppTest.from_file({str(ROOT / "pages" / "explore.py")!r}, default_timeout=60)
 for name, value in parse_qsl(sys.argv[1]):
     app.query_params[name] = value
 app.run()
 time.sleep({SETTLE})
 next(button for button in app.button if button.label == "Run").click().run()
-tab, last = app.session_state["session"], 0
-job = tab.job
+screen, last = app.session_state["screen"], 0
+job, mark = screen.tab.jobs["explore"], screen.view("explore").mark
 while job.alive:
     begin = time.monotonic()
-    told = tab.feed.tell(last)
-    if told is None:
+    view = screen.view("explore")
+    if view.mark != mark:
         app.run()
-    else:
-        last = json.loads(told[4 : 4 + int.from_bytes(told[:4], "little")])["last"]
-    time.sleep(max(0.0, {UPDATE_SECONDS} - time.monotonic() + begin))
-print(job.run.progress.leapfrogs_per_second)
+        mark = view.mark
+    news = screen.cache("explore").news(view, last)
+    last = json.loads(news[4 : 4 + int.from_bytes(news[:4], "little")])["last"]
+    time.sleep(max(0.0, {SECONDS} - time.monotonic() + begin))
+print(job.work.run.progress.leapfrogs_per_second)
 """
     command = [sys.executable, "-c", program, f"{spec.to_query()}&view={view}"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

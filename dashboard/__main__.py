@@ -1,7 +1,7 @@
 """Serve the dashboard: `python -m dashboard [--targets FILE.py] [Streamlit's options]`.
 
-As `streamlit run app.py`, but what pages need is imported before the first visitor comes instead of while he waits, and
-targets of one's own are loaded: from files that are named here, by who starts the server, and never by a visitor.
+Like `streamlit run app.py`, but what pages need is imported before the first visitor comes, not while they wait, and
+custom targets are loaded: from files that are named here, by whoever starts the server, and never by a visitor.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from pathlib import Path
 
 from streamlit.web import cli
 
-import dashboard.checking
-import dashboard.comparing
-import dashboard.explore
-import dashboard.pins
-import dashboard.report
-import dashboard.saving  # noqa: F401
-from dashboard.estimates import preload
+import dashboard.pages.checks
+import dashboard.pages.compare
+import dashboard.pages.explore
+import dashboard.pages.overview  # noqa: F401
+from dashboard.work.estimates import preload
 from mahmc import InvalidInput, load_targets
 from mahmc.cli import compile_for
 

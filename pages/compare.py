@@ -1,17 +1,9 @@
 """Compare: samplers on one target at equal cost, with error bars, beside the paper's Table 1."""
 
-import streamlit as st
+from dashboard.pages import compare, page
 
-from dashboard import comparing, session
-
-tab = session.current(link=False)
-wish, problem = comparing.sidebar(tab)
-
-comparing.heading(tab, wish)
-if problem:
-    st.warning(problem, icon=":material/error:")
-
-with st.container(key="live"):
-    comparing.live(tab, wish)
-with st.container(key="after"):
-    comparing.after(tab)
+here = page.opened("compare")  # the address becomes settings
+compare.sidebar(here)  # widgets show the settings, and their events change them
+shown = page.followed(here)  # settings and jobs become a view, which the browser follows
+compare.body(here, shown)  # a place for each part of the view
+compare.share(here, shown)  # the link, and files

@@ -1,14 +1,18 @@
-"""The rooms, and which way imports go."""
+"""The rooms, and which way imports go; and that the walk through the dashboard is the one that is written down."""
 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent
+
+# ------------------------------------------------------------------------------------------------------ the engine
 
 # A module may import modules of its own room and of the rooms before it.
 ORDER = [
@@ -48,32 +52,109 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def room(name: str) -> str | None:
-    parts = name.split(".")
-    return parts[1] if parts[0] == "mahmc" and len(parts) > 1 and parts[1] in RANK else None
+def files(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "mahmc").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_imports_go_one_way(path: Path) -> None:
+def short(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", files("mahmc"), ids=short)
+def test_imports_of_the_engine_go_one_way(path: Path) -> None:
     own = path.relative_to(ROOT / "mahmc").parts[0].removesuffix(".py")
     if own == "__init__":
         return
     for name in imported(path):
-        target = room(name)
+        parts = name.split(".")
+        target = parts[1] if parts[0] == "mahmc" and len(parts) > 1 and parts[1] in RANK else None
         if target and target != own:
             assert RANK[target] <= RANK[own], f"{own} must not import {name}"
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "mahmc").rglob("*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", files("mahmc"), ids=short)
 def test_the_engine_knows_of_no_browser(path: Path) -> None:
     assert not {name.split(".")[0] for name in imported(path)} & {"streamlit", "plotly", "dashboard", "pages"}
 
 
 def test_every_module_of_the_engine_has_its_place() -> None:
-    found = {p.relative_to(ROOT / "mahmc").parts[0].removesuffix(".py") for p in (ROOT / "mahmc").rglob("*.py")}
+    found = {path.relative_to(ROOT / "mahmc").parts[0].removesuffix(".py") for path in files("mahmc")}
     assert found - {"__init__"} == set(RANK)
 
 
-def test_pages_are_short_sentences() -> None:
-    for page in (ROOT / "pages").glob("*.py"):
-        assert len(page.read_text().splitlines()) <= 100, page.name
+# --------------------------------------------------------------------------------------------------- the dashboard
+
+ROOMS = {
+    "settings": set(),
+    "work": {"settings"},
+    "figures": set(),
+    "views": {"settings", "work", "figures"},
+    "live": {"settings", "work", "figures", "views"},
+    "widgets": {"settings", "work"},
+    "pages": {"settings", "work", "figures", "views", "live", "widgets"},
+}
+WITHOUT_STREAMLIT = ("settings", "work", "figures", "views", "live")
+WITH_STREAMLIT = ("widgets/", "pages/", "live/component.py")
+WITH_PLOTLY = ("figures/", "live/message.py", "live/assets.py")
+WITH_STARLETTE = ("live/",)
+MOST_LINES = 320
+
+
+def in_room(path: Path) -> str:
+    return path.relative_to(ROOT / "dashboard").as_posix()
+
+
+@pytest.mark.parametrize("path", files("dashboard"), ids=short)
+def test_imports_of_the_dashboard_go_one_way(path: Path) -> None:
+    room = in_room(path).split("/")[0]
+    if room not in ROOMS:
+        assert in_room(path) in ("__init__.py", "__main__.py"), "every module has a room"
+        return
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "dashboard" and len(parts) > 1 and parts[1] != room:
+            assert parts[1] in ROOMS[room], f"{room} must not import {name}"
+
+
+@pytest.mark.parametrize("path", files("dashboard"), ids=short)
+def test_each_library_has_its_rooms(path: Path) -> None:
+    names, place = {name.split(".")[0] for name in imported(path)}, in_room(path)
+    if place in ("__main__.py",):
+        return
+    for library, rooms in (("streamlit", WITH_STREAMLIT), ("plotly", WITH_PLOTLY), ("starlette", WITH_STARLETTE)):
+        assert library not in names or place.startswith(rooms), f"{library} is not for {place}"
+
+
+def test_rooms_without_streamlit_do_not_get_it_through_others() -> None:
+    """All their modules are imported in a new process, and Streamlit is not there afterwards."""
+    modules = [
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+        for path in files("dashboard")
+        if in_room(path).split("/")[0] in WITHOUT_STREAMLIT and in_room(path) != "live/component.py"
+    ]
+    assert len(modules) > 30
+    program = f"import sys\nfor name in {modules!r}:\n    __import__(name)\nprint('streamlit' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("path", files("dashboard"), ids=short)
+def test_files_are_short(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", files("dashboard"), ids=short)
+def test_functions_fit_a_screen(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 50, f"{path.name}: {node.name}"
+
+
+def test_pages_are_the_same_short_sentence() -> None:
+    """Open, let widgets change settings, follow, lay out, share; the overview has neither widgets nor results."""
+    for path in files("pages"):
+        tree = ast.parse(path.read_text())
+        calls = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.Expr)][1:]
+        said = [ast.unparse(call.func).replace(f"{path.stem}.", "") for call in calls if isinstance(call, ast.Call)]
+        whole = ["page.opened", "sidebar", "page.followed", "body", "share"]
+        assert said == ([s for s in whole if s not in ("sidebar", "share")] if path.stem == "overview" else whole)

@@ -1,335 +1,451 @@
-"""The Checks page through AppTest."""
+"""Checks: the matrix, a closer look at each kind of check, custom cases, and right against wrong."""
 
 from __future__ import annotations
 
-import json
-import time
-from pathlib import Path
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard import session
-from dashboard.jobs import LOOKS, Kept
-from dashboard.ledger import MOST_CELLS, Asked, Ledger
-from mahmc.checks import CASES
+from dashboard.pages import checks
+from dashboard.settings import link
+from dashboard.settings.checks import LOOKS, CheckSettings
+from dashboard.widgets.controls import Controls
+from dashboard.work.checks import MOST_CELLS, CheckResults, KeptDraws, identity
+from mahmc.checks import CASES, CHECKS, Cell, Checking, margins
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
+from tests.support.pages import DEADLINE, Page, opened, pages_of_one_test, until
 
-PAGE = str(Path(__file__).parent.parent / "pages" / "checks.py")
-SMALL = {"budget": "0.01"}
-OWN_GMM = {"own": "1", "own.target": "gmm", "own.weights": "0.5,0.5", "own.means": "-1,1", "own.sds": "0.5,1"}
+CUSTOM_GMM = {"own": "1", "own.weights": "0.5,0.5", "own.means": "-1,1", "own.sds": "0.5,1"}
+NOT_POSSIBLE = {("m-hmc", "blr"), ("m-hmc", "blr-prior")}  # it has nothing to visit there
 
 
 @pytest.fixture(autouse=True)
-def pages_are_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_claimed", True)
+def pages() -> Iterator[None]:
+    with pages_of_one_test():
+        yield
 
 
-def opened(**query: str) -> AppTest:
-    """The page, opened with a link."""
-    app = AppTest.from_file(PAGE, default_timeout=60)
-    app.query_params.update(SMALL | query)
-    return sound(app.run())
+def small(**query: str) -> Page:
+    """Checks, opened with next to no draws."""
+    return opened("checks", **{"budget": "0.01"} | query)
 
 
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception, app.exception[0].message
-    return app
+def cells(page: Page) -> dict[tuple[str, str], Cell]:
+    """The matrix without results."""
+    return {cell.key: cell for cell in page.settings.cells(page.tab.uploads)[0]}
 
 
-def tab(app: AppTest) -> Any:
-    return app.session_state["session"]
+def looked_at(page: Page) -> Cell:
+    """The cell that is looked at closely, with its results."""
+    return page.tab.now().checked[identity(cells(page)[page.settings.cell], page.settings)]
 
 
-def button(app: AppTest, label: str) -> Any:
-    return next(b for b in app.button if b.label.startswith(label))
+def look_at(page: Page, check: str) -> Page:
+    return page.set("Look at", check)
 
 
-def press(app: AppTest, label: str) -> AppTest:
-    button(app, label).click()
-    return sound(app.run())
+def states(page: Page) -> set[str]:
+    return set(page.squares.values())
 
 
-def ended(app: AppTest, seconds: float = 100.0) -> AppTest:
-    tab(app).checks.wait(seconds)
-    assert not tab(app).checks.alive
-    return sound(app.run())
+def of_cell(page: Page) -> set[str]:
+    """The charts of the closer look."""
+    return {place for place in page.everything() if not place.startswith("contest.") and place != "beads"}
 
 
-def component(app: AppTest, name: str) -> dict[str, Any]:
-    found = [part.proto for part in app.get("bidi_component") if part.proto.component_name.endswith(name)]
-    return json.loads(found[0].json)
+# ----------------------------------------------------------------------------------------------------------- running
 
 
-def states(app: AppTest) -> dict[tuple[str, str], str]:
-    """The matrix as it is shown: the state of each cell."""
-    shown = component(app, "verdict_matrix")
-    return {
-        (line["name"], column["name"]): square["state"]
-        for line in shown["lines"]
-        for column, square in zip(shown["columns"], line["squares"], strict=True)
-    }
-
-
-def charts(app: AppTest) -> int:
-    return sum(part.proto.component_name.endswith("live_chart") for part in app.get("bidi_component"))
-
-
-def words(app: AppTest) -> str:
-    kinds = (app.markdown, app.error, app.warning, app.info, app.subheader, app.caption, app.code)
-    return " ".join(str(element.value) for kind in kinds for element in kind)
-
-
-# ------------------------------------------------------------------------------------------------- running
-
-
-def test_first_one_sees_the_matrix_and_run_all() -> None:
-    app = opened()
-    found = states(app)
-    assert set(found) == {(s, c) for s in EVERY_SAMPLER for c in CASES}
-    assert {place for place, state in found.items() if state == "none"} == {("m-hmc", "blr"), ("m-hmc", "blr-prior")}
-    assert set(found.values()) == {"open", "none"}
-    assert not button(app, "Run all").disabled
-    assert "Does a sampler draw from the distribution" in app.markdown[0].value
-    assert "the smallest error that it would have caught" in words(app)
-    assert "No verdict with these settings yet" in words(app)
+def test_at_first_there_is_the_matrix_and_run_all() -> None:
+    page = small()
+    assert set(page.squares) == {(sampler, case) for sampler in EVERY_SAMPLER for case in CASES}
+    assert {place for place, state in page.squares.items() if state == "none"} == NOT_POSSIBLE
+    assert states(page) == {"open", "none"}
+    assert not page.button("Run all").disabled
+    assert page.status == f"Nothing is checked yet: {len(page.squares) - 2} cells wait for Run all, or click one."
+    assert "Does a sampler draw from the distribution" in page.app.markdown[0].value
+    assert "the smallest error that it would have caught" in page.words
+    assert "No verdict with these settings yet" in page.words
+    assert page.everything() == {}
+    for text in CHECKS.values():
+        assert text in page.words
 
 
 def test_one_cell_turns_red_and_says_why() -> None:
-    app = ended(press(opened(cell="naive.gmm", budget="0.02"), "Check this cell"))
-    found = states(app)
-    assert found.pop(("naive", "gmm")) == "wrong"
-    assert set(found.values()) == {"open", "none"}
-    assert WRONG_SAMPLERS["naive"].wrong in words(app)
-    assert "✕ Marginals" in words(app)
-    assert charts(app) == 3  # histogram, z-scores, distribution function
-    table = app.dataframe[0].value
+    page = small(cell="naive.gmm", budget="0.02").press("Check this cell").ended()
+    squares = page.squares
+    assert squares.pop(("naive", "gmm")) == "wrong"
+    assert set(squares.values()) == {"open", "none"}
+    (why,) = page.view.parts["why"]
+    assert (why["lead"], why["tone"]) == ("✕ Naive MH within HMC", "bad")
+    assert why["text"].startswith(f"is wrong. {WRONG_SAMPLERS['naive'].wrong}")
+    first = page.view.parts["findings"][0]
+    assert (first["lead"], first["tone"]) == ("✕ Marginals", "bad")
+    assert page.status == f"Finished: with these settings 1 of {len(squares) - 1} cells have their verdict."
+    assert of_cell(page) == {"histogram", "z", "ecdf"}
+    table = page.app.dataframe[0].value
     assert {"compared", "p-value", "corrected", "estimate", "truth", "error", "z-score"} == set(table.columns)
     assert table["p-value"].is_monotonic_increasing
-    assert button(app, "Check this cell").disabled
-    assert {"Report"} == {part.proto.label for part in app.get("download_button")}
+    assert page.button("Check this cell").disabled
+    assert [file["label"] for file in page.view.parts["files"]] == ["Report"]
+
+
+PICTURES = {"detailed balance": {"flows"}, "calibration": {"ranks"}, "invariance": set(), "joint distribution": set()}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_part_of_a_closer_look_renders(case: str) -> None:
     """Each check of a cell, with its pictures; and no verdict of "right" from next to no draws."""
-    app = ended(press(opened(cell=f"mahmc.{case}"), "Check this cell"))
-    assert states(app)["mahmc", case] == "unclear"
-    assert "Not enough draws to tell" in words(app)
-    cell = ledger(app).found(mine(app))
-    assert cell is not None
-    for check, finding in cell.findings.items():
-        look_at(app, check)
-        assert len(app.dataframe) == bool(finding.comparisons)
-        of_marginals = 2 if case == "blr" else 3  # a reference has no distribution function
-        assert charts(app) == {"marginals": of_marginals, "invariance": 0, "joint distribution": 0}.get(check, 1)
-        if isinstance(finding.exhibit, Kept):
+    page = small(cell=f"mahmc.{case}").press("Check this cell").ended()
+    assert page.squares["mahmc", case] == "unclear"
+    assert "Not enough draws to tell" in page.words
+    for check, finding in looked_at(page).findings.items():
+        look_at(page, check)
+        assert len(page.app.dataframe) == bool(finding.comparisons)
+        of_marginals = {"histogram", "z"} | ({"ecdf"} if case != "blr" else set())  # a reference has no such function
+        assert of_cell(page) == (of_marginals if check == "marginals" else PICTURES[check])
+        if isinstance(finding.exhibit, KeptDraws):
             assert sum(x.nbytes for x in finding.exhibit.values.values()) < 2e7
 
 
-def look_at(app: AppTest, check: str) -> AppTest:
-    next(g for g in app.button_group if str(g.key).startswith("checks.check.")).set_value(check).run()
-    return sound(app)
+def test_every_quantity_of_marginals_is_shown() -> None:
+    page = small(cell="mahmc.mdc").press("Check this cell").ended()
+    assert page.widget("Quantity").value == "u"
+    page.set("Quantity", "v")
+    assert "v" in page.everything()["histogram"].alt
+    assert page.link["quantity"] == "v"
+    page.set("Quantity", "ones")
+    assert of_cell(page) == {"histogram", "z"}  # of whole numbers no distribution function is drawn
 
 
-def ledger(app: AppTest) -> Ledger:
-    return tab(app).ledger
+def test_a_row_then_all_reuse_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = small(cell="naive.blr").press("Check the row of Naive MH within HMC").ended()
+    done = {key for key, state in page.squares.items() if state not in ("open", "none")}
+    assert done == {("naive", case) for case in CASES}
+    before = dict(page.job.work.checking.cells)
+    found = before["naive", "gmm"].findings["invariance"]
+    monkeypatch.setattr(Checking, "_check", lambda self, cell, name: found)  # all of them would take long
+    page.press("Run all")
+    checking = page.job.work.checking
+    assert all(checking.cells[key] is cell for key, cell in before.items())
+    page.ended()
+    assert "open" not in states(page)
+    assert {state for (sampler, _), state in page.squares.items() if sampler == "naive"} == {"wrong"}
+    assert checking.made == checking.total - sum(len(cell.findings) for cell in before.values())
+    assert page.button("Run all").disabled
 
 
-def mine(app: AppTest) -> Any:
-    asked = ledger(app).asked
-    return next(cell for cell in asked.cells()[0] if cell.key == asked.cell)
+def checked_on_blr(page: Page, *samplers: str) -> Page:
+    page.tab.check([cells(page)[sampler, "blr"] for sampler in samplers])
+    return page.ended()
 
 
-def test_a_row_then_all_reuse_what_is_done_and_blr_samplers_are_held_against_each_other() -> None:
-    app = ended(press(opened(cell="naive.blr"), "Check the row"))
-    row = {key for key, state in states(app).items() if state not in ("open", "none")}
-    assert row == {("naive", case) for case in CASES}
-    before = dict(tab(app).checks.checking.cells)
-    press(app, "Run all")
-    assert not app.get("download_button")  # there are verdicts, but a refresh to come would take its file away
-    job = tab(app).checks
-    assert all(job.checking.cells[key] is cell for key, cell in before.items())
-    ended(app)
-    assert "open" not in states(app).values()
-    assert {state for (sampler, _), state in states(app).items() if sampler == "naive"} == {"wrong"}
-    assert job.checking.made == job.checking.total - sum(len(cell.findings) for cell in before.values())
-    assert button(app, "Run all").disabled
-    look_at(app, "agreement")
-    assert "of 31 comparisons" in words(app)
-    assert charts(app) == 1
+def test_samplers_on_blr_are_compared_with_each_other() -> None:
+    page = checked_on_blr(small(cell="hmc.blr"), "hmc")
+    assert "Agreement" not in page.widget("Look at").options  # with what?
+    look_at(checked_on_blr(page, "hmc", "mahmc"), "agreement")
+    assert "of 31 comparisons" in page.words
+    assert "✓ Agreement" in [line["lead"] for line in page.view.parts["findings"]]
+    assert of_cell(page) == {"agreement"}
+    assert len(page.app.dataframe[0].value) == 31
 
 
-def test_stop_is_at_once_and_keeps_what_is_done() -> None:
-    app = opened(budget="3", cell="mahmc.mdc")
-    press(app, "Run all")
-    job = tab(app).checks
-    limit = time.monotonic() + 60
-    while job.checking.current is None and time.monotonic() < limit:
-        time.sleep(0.01)
-    begin = time.monotonic()
-    job.stop()
-    assert time.monotonic() - begin < 0.1
-    assert not job.working
-    sound(app.run())
-    assert not button(app, "Run all").disabled
-    assert "Stopped" in component(app, "live_status")["text"]
-    assert "running" not in states(app).values()
-    job.wait(30)
-    assert not job.alive
+def test_the_agreement_chart_is_renewed_when_another_sampler_is_checked() -> None:
+    page = look_at(checked_on_blr(small(cell="hmc.blr"), "hmc", "mahmc"), "agreement")
+
+    def request() -> Any:
+        return next(request for request in page.view.charts if request.place == "agreement")
+
+    before = request()
+    assert "MALA" not in before.make().alt
+    checked_on_blr(page, "hmc", "mahmc", "mala")
+    assert "MALA" in request().make().alt
+    assert request().about != before.about
 
 
-def test_results_of_other_settings_are_not_shown_and_come_back() -> None:
-    app = ended(press(opened(cell="naive.gmm"), "Check this cell"))
-    seed = next(w for w in app.number_input if w.label == "Seed")
-    seed.set_value(5).run()
-    assert states(sound(app))["naive", "gmm"] == "open"
-    assert app.query_params["seed"] in (["5"], "5")
-    next(w for w in app.number_input if w.label == "Seed").set_value(0).run()
-    assert states(sound(app))["naive", "gmm"] == "wrong"
+def blocked(monkeypatch: pytest.MonkeyPatch, after: int) -> threading.Event:
+    """From that check on, checks wait until the event is set."""
+    may_go_on, made, count = threading.Event(), Checking._check, iter(range(10**6))
+
+    def check(self: Checking, cell: Cell, name: str) -> Any:
+        if next(count) >= after:
+            assert may_go_on.wait(DEADLINE)
+        return made(self, cell, name)
+
+    monkeypatch.setattr(Checking, "_check", check)
+    return may_go_on
 
 
-def test_old_results_are_forgotten() -> None:
-    book = Ledger(Asked())
-    cells, _ = book.asked.cells()
-    for seed in range(3):
-        book.asked.settings["seed"] = seed
-        book.checking(cells)
-    kept = 0
-    for seed in range(3):
-        book.asked.settings["seed"] = seed
-        kept += sum(book.found(cell) is not None for cell in cells)
-    assert kept == MOST_CELLS
+def test_while_checks_run_the_page_shows_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = blocked(monkeypatch, after=1)
+    page = small(cell="mahmc.gmm").press("Check the row of MAHMC")
+    checking = page.job.work.checking
+    until(lambda: checking.made == 1 and checking.current)
+    (first, *others), title = CASES, EVERY_SAMPLER["mahmc"].title
+    page.run()
+    assert page.squares["mahmc", first] == "running"
+    assert {key for key, state in page.squares.items() if state == "waiting"} == {("mahmc", case) for case in others}
+    assert page.status.startswith(
+        f"0 of {len(page.squares) - 2} cells have their verdict. Check 2 of {checking.total}: "
+    )
+    assert f" of {title} on {CASES[first].title}, about " in page.status
+    assert page.view.parts["status"]["share"] == 1 / checking.total
+    assert (page.view.busy, page.view.live, page.view.parts["matrix"]["canRun"]) == (True, True, False)
+    assert page.button("Check this cell").disabled
+    page.everything()
+    page.set("Seed", 5)
+    assert "With earlier settings: Check 2" in page.status
+    page.tab.stop("checks")
+    may_go_on.set()
 
 
-# -------------------------------------------------------------------------------------------------- own cases
+def test_stop_counts_at_once_and_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the check that is under way has ended, the page says that it is stopped; no further one is begun."""
+    may_go_on = blocked(monkeypatch, after=1)
+    page = small(cell="mahmc.mdc").press("Run all")
+    checking = page.job.work.checking
+    until(lambda: checking.made == 1 and checking.current)
+    page.run().press("Stop")
+    assert page.job.alive
+    assert page.status.startswith("Stopped: with these settings 0 of ")
+    assert not {"running", "waiting"} & states(page)
+    assert not page.button("Run all").disabled
+    may_go_on.set()
+    page.ended()
+    assert checking.made == checking.done == 1  # the one that was under way left off
+    assert not page.view.busy
+
+
+def test_a_check_leaves_off_in_its_midst() -> None:
+    """With a budget of hours: a stop that waited for the end of the check would come too late."""
+    page = small(budget="100", cell="mahmc.mdc").press("Check this cell")
+    until(lambda: page.job.work.checking.current)
+    page.run().press("Stop").ended()
+    assert page.job.work.checking.done == 0
+    assert page.squares["mahmc", "mdc"] == "open"
+
+
+def test_a_check_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Checking, cell: Cell, name: str) -> None:
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(Checking, "_check", fail)
+    page = small().press("Check this cell").ended()
+    assert page.remarks == ["Something went wrong inside the run; the server's log has the details. Please report it."]
+    assert not page.view.busy
+
+
+# ------------------------------------------------------------------------------------------------- the matrix's clicks
+
+
+def clicked(page: Page, event: Any) -> Page:
+    checks._clicked(Controls(page.tab, "checks"), event)
+    return page.run()
+
+
+def test_a_click_chooses_a_cell_and_a_click_on_a_name_runs_its_row() -> None:
+    page = clicked(small(), {"chosen": ["hmc", "mdc"]})
+    assert page.settings.cell == ("hmc", "mdc")
+    assert page.view.parts["matrix"]["chosen"] == ["hmc", "mdc"]
+    assert page.app.subheader[0].value == f"HMC on {CASES['mdc'].title}"
+    clicked(page, {"row": ["naive"]})
+    assert list(page.job.work.checking.cells) == [("naive", case) for case in CASES]
+    job = page.job
+    clicked(page, {"row": ["hmc"]})
+    assert page.job is job  # one at a time
 
 
 @pytest.mark.parametrize(
-    ("query", "title"),
+    "event",
+    [{"chosen": ["m-hmc", "blr"]}, {"chosen": ["nope", "gmm"]}, {"chosen": ["hmc", "own"]}, {"chosen": ["hmc"]},
+     {"chosen": [1, 2]}, {"chosen": "hmc"}, {"row": ["nope"]}, {"row": []}, {"row": [["hmc"]]}, {}, [], "x", 5],
+    ids=str,
+)  # fmt: skip
+def test_a_click_that_no_matrix_can_make_does_nothing(event: Any) -> None:
+    page = small()
+    before = page.settings
+    clicked(page, event)
+    assert (page.settings, page.tab.jobs) == (before, {})
+
+
+# ------------------------------------------------------------------------------------------- results of other settings
+
+
+def test_results_of_other_settings_are_not_shown_and_come_back() -> None:
+    page = small(cell="naive.gmm").press("Check this cell").ended().set("Seed", 5)
+    assert page.squares["naive", "gmm"] == "open"
+    assert page.link["seed"] == "5"
+    assert page.view.parts["files"] == []
+    page.set("Seed", 0)
+    assert page.squares["naive", "gmm"] == "wrong"
+
+
+def test_old_results_are_forgotten() -> None:
+    results = CheckResults()
+    settings = [CheckSettings(seed=seed) for seed in range(3)]
+    for each in settings:
+        results.taken(each.cells({})[0], each)
+    found = results.snapshot()
+    assert len(found) == MOST_CELLS
+    last = settings[-1]
+    assert all(identity(cell, last) in found for cell in last.cells({})[0])
+
+
+# --------------------------------------------------------------------------------------------------------- custom cases
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "state"),
     [
-        (OWN_GMM, "your own GMM, 2 components"),
-        ({"own": "1", "own.target": "blr", "own.prior_only": "true"}, "your own BLR, prior only"),
-        ({"own": "1", "own.target": "mdc", "own.sd": "0.4", "own.n_w": "3"}, "your own MDC, 3 of w, sd 0.4"),
+        (CUSTOM_GMM, "your own GMM, 2 components", "wrong"),
+        ({"own": "1", "own.target": "blr", "own.prior_only": "true"}, "your own BLR, prior only", "wrong"),
+        ({"own": "1", "own.target": "mdc", "own.sd": "0.4", "own.n_w": "3"}, "your own MDC, 3 of w, sd 0.4", "wrong"),
     ],
 )
-def test_a_case_of_ones_own_is_checked(query: dict[str, str], title: str) -> None:
-    app = opened(**query, **{"own.sampler": "naive"})
-    assert component(app, "verdict_matrix")["columns"][-1] == {"name": "own", "title": title}
-    ended(press(app, "Check it"))
-    assert states(app)["naive", "own"] in ("wrong", "unclear")
-    assert f"on {title}" in app.subheader[0].value
-    checked = tab(app).checks.checking.cells["naive", "own"].target.settings
-    assert all(checked[name] == value for name, value in ledger(app).asked.own.of_target[query["own.target"]].items())
-    assert charts(app) >= 2
-    if query is OWN_GMM:
-        assert states(app)["naive", "own"] == "wrong"
+def test_a_custom_case_is_checked(query: dict[str, str], title: str, state: str) -> None:
+    page = small(**query, **{"own.sampler": "naive"})
+    assert page.view.parts["matrix"]["columns"][-1] == {"name": "own", "title": title}
+    page.press("Check it").ended()
+    assert page.squares["naive", "own"] == state
+    assert page.app.subheader[0].value.endswith(f"on {title}")
+    checked = page.job.work.checking.cells["naive", "own"].target.settings
+    assert {name: checked[name] for name in page.choices.settings()} == page.choices.settings() != {}
+    assert {"histogram", "z"} <= of_cell(page)
 
 
-def test_own_parameters_of_a_sampler_are_used() -> None:
-    app = opened(**OWN_GMM, **{"own.sampler": "mahmc", "own.mahmc.epsilon": "0.4", "cell": "mahmc.own"})
-    assert mine(app).chosen["epsilon"] == 0.4
-    slider = next(w for w in app.number_input if w.label == "ε Step size, exact")
-    slider.set_value(0.5).run()
-    assert mine(sound(app)).chosen["epsilon"] == 0.5
-    assert app.query_params["own.mahmc.epsilon"] in (["0.5"], "0.5")
+@pytest.mark.parametrize(
+    ("more", "sampler", "state"),
+    [
+        ({"own.mahmc.schedule": "iid(6, 0.5, 0.3, 0.2)", "own.update": "gibbs,metropolis"}, "mahmc", "unclear"),
+        ({"own.mahmc.schedule": "sequences(010)", "own.mahmc.outer": "none"}, "mahmc", "unclear"),
+        ({}, "m-hmc", "unclear"),
+        ({"own.target": "ising", "own.n": "3", "own.update": "flip"}, "mahmc", "right"),
+        ({"own.target": "spike-slab", "own.d": "3"}, "mahmc", "right"),
+        ({"own.target": "neals-funnel", "own.dim": "3"}, "hmc", "unclear"),
+    ],
+    ids=str,
+)
+def test_custom_cases_of_all_kinds_are_checked(more: dict[str, str], sampler: str, state: str) -> None:
+    query = (CUSTOM_GMM if "own.target" not in more else {"own": "1"}) | more
+    page = small(**query, **{"own.sampler": sampler})
+    assert page.warned == ""
+    page.press("Check it").ended()
+    assert page.remarks == []
+    assert page.squares[sampler, "own"] == state
+    again, said = link.read(CheckSettings(), page.link)
+    assert said == ""
+    key = (sampler, "own")
+    assert {cell.key: cell.chosen for cell in again.cells({})[0]}[key] == cells(page)[key].chosen
+    assert of_cell(page)
 
 
-def test_a_target_without_truth_is_refused_in_words() -> None:
-    app = opened(**{"own": "1", "own.target": "blr", "own.shape": "2"})
-    assert "nothing is known of BLR's posterior under this prior" in app.warning[0].value
-    assert "own" not in [column["name"] for column in component(app, "verdict_matrix")["columns"]]
-    assert not button(app, "Run all").disabled
+def test_parameters_of_a_custom_case_move() -> None:
+    page = small(**CUSTOM_GMM, **{"own.mahmc.epsilon": "0.4", "cell": "mahmc.own"})
+    assert cells(page)["mahmc", "own"].chosen["epsilon"] == 0.4
+    page.set("ε Step size, exact", 0.5)
+    assert cells(page)["mahmc", "own"].chosen["epsilon"] == 0.5
+    assert page.link["own.mahmc.epsilon"] == "0.5"
+    page.set("Schedule", "iid").set("Updates Q₁, Q₂, … of qᴼ", ["gibbs"])
+    assert page.link["own.update"] == "gibbs"
+    assert page.link["own.mahmc.schedule"].startswith("iid(")
+    assert "beads" in page.everything()
+    page.press("Paper's best values")
+    assert not {"own.mahmc.epsilon", "own.mahmc.schedule"} & page.link.keys()
 
 
-def test_components_that_make_no_mixture_are_said_and_the_last_good_ones_stay() -> None:
+def test_a_custom_case_is_added_and_taken_away() -> None:
+    page = small().set("Add a case of your own", True)
+    assert ("mahmc", "own") in page.squares
+    page.set("Target", "ising").set("Add a case of your own", False)
+    assert ("mahmc", "own") not in page.squares
+    page.set("Add a case of your own", True)
+    assert page.widget("Target").value == "ising"  # as it was left
+
+
+def test_a_target_without_a_known_posterior_is_refused_in_words() -> None:
+    page = small(**{"own": "1", "own.target": "blr", "own.shape": "2"})
+    assert page.warned.startswith(
+        "Your own case cannot be checked: the exact posterior of BLR under this prior is unknown"
+    )
+    assert "own" not in [column["name"] for column in page.view.parts["matrix"]["columns"]]
+    assert not page.button("Run all").disabled
+    page.everything()
+
+
+def test_components_that_make_no_mixture_are_told_and_the_usual_ones_stay() -> None:
     """Through the link: the table itself is for the browser's tests."""
-    app = opened(**(OWN_GMM | {"own.weights": "0.5,0.6"}))
-    assert "own.weights" in app.warning[0].value
-    assert ledger(app).asked.own.of_target["gmm"]["weights"] == (0.15, 0.3, 0.3, 0.25)
+    page = small(**(CUSTOM_GMM | {"own.weights": "0.5,0.6"}))
+    assert "values that do not go together" in page.warned
+    assert page.choices.built({}).settings["weights"] == (0.15, 0.3, 0.3, 0.25)
 
 
-# ------------------------------------------------------------------------------------------------------- links
+# ---------------------------------------------------------------------------------------------------------------- links
 
 
 def test_the_link_brings_everything_back() -> None:
-    query = {"budget": "0.3", "level": "0.001", "seed": "7", "cell": "hmc.own", "check": "invariance", "draws": "64",
-             "exhibit": "asymmetric", **OWN_GMM, "own.sampler": "hmc", "own.update": "gibbs", "own.hmc.L": "7",
-             "own.mahmc.epsilon": "0.4"}  # fmt: skip
-    asked, problem = Asked.of(query)
-    assert problem == ""
-    written = asked.link()
-    assert {name: written[name] for name in query} == query | {"own.means": "-1.0,1.0", "own.sds": "0.5,1.0"}
-    assert Asked.of(written)[0] == asked
-    app = opened(**query)
-    assert ledger(app).asked.link() == written
-    assert not app.warning
+    query = {"budget": "0.3", "level": "0.001", "seed": "7", "cell": "hmc.own", "check": "invariance",
+             "exhibit": "asymmetric", "draws": "64", **CUSTOM_GMM, "own.sampler": "hmc", "own.update": "gibbs",
+             "own.hmc.L": "7", "own.mahmc.epsilon": "0.4"}  # fmt: skip
+    page = opened("checks", **query)
+    assert page.warned == ""
+    assert page.link == query | {"own.means": "-1.0,1.0", "own.sds": "0.5,1.0"}
+    assert opened("checks", **page.link).settings == page.settings
+    assert (page.widget("Seed").value, page.widget("Sampler").value) == (7, "hmc")
+    assert page.widget("L Leapfrogs, exact").value == 7
+    assert page.widget("Exhibit").value == "asymmetric"
 
 
-BAD_LINKS = [
-    {"budget": "nan"}, {"budget": "1e9"}, {"budget": "x" * 10_000}, {"level": "0"}, {"seed": "-1"}, {"seed": "1e400"},
-    {"cell": "<script>alert(1)</script>"}, {"cell": "mahmc.nope"}, {"check": "nope"}, {"exhibit": "nope"},
-    {"draws": "3"}, {"own": "yes"}, {"own.target": "nope"}, {"own.nope.epsilon": "1"}, {"own.mahmc.nope": "1"},
-    {"own.update": "nope"}, {"![x](http://example.org/x.png)": "1"}, {"own": "1", "own.weights": "0.5,0.6"},
-    {"own": "1", "own.target": "gmm", "own.weights": "1", "own.means": "nan", "own.sds": "-1"},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("query", BAD_LINKS, ids=lambda query: str(query)[:40])
-def test_a_bad_link_gives_a_message_and_the_defaults(query: dict[str, str]) -> None:
-    asked, problem = Asked.of(query)
-    assert problem.startswith("Not used of this link, so you see the defaults: ")
-    for word in ("script", "example.org", "xxxx", "nope", "yes", "1e400", "nan"):
-        assert word not in problem
-    asked.with_own = False
-    assert asked.link() == Asked().link()
-    assert len(asked.cells()[0]) == len(EVERY_SAMPLER) * len(CASES) - 2  # M-HMC has nothing to visit in BLR
-
-
-def test_a_bad_link_shows_nothing_of_itself() -> None:
-    app = opened(budget="<script>alert(1)</script>", **{"![x](http://example.org/x.png)": "1"})
-    assert "Not used of this link" in app.warning[0].value
+def test_a_bad_link_shows_nothing_of_itself_and_is_told_until_something_is_run() -> None:
+    page = opened("checks", budget="<script>alert(1)</script>", level="0.01", **{"![x](http://example.org/x.png)": "1"})
+    assert page.warned.startswith("Ignored in this link: budget (must be in \\[0.01, 100\\])")
+    assert page.settings == CheckSettings(level=0.01)
     for word in ("script", "example.org"):
-        assert word not in words(app)
-    press(app, "Check this cell")
-    assert not app.warning
-    tab(app).checks.stop()
+        assert word not in page.words
+    page.press("Check this cell")
+    assert page.warned == ""
 
 
-# -------------------------------------------------------------------------------------- right against wrong
+# ------------------------------------------------------------------------------------------------ right against wrong
 
 
 @pytest.mark.parametrize("exhibit", ["naive", "asymmetric"])
 def test_right_against_wrong(exhibit: str) -> None:
-    app = opened(exhibit=exhibit, draws="4096")
-    press(app, "Run both")
-    contest = tab(app).contests[exhibit, 0]
-    contest.wait(100)
-    assert contest.over
-    assert not contest.problem
-    sound(app.run())
-    assert charts(app) == 5
-    right, wrong = (m.value for m in app.markdown if "By eye: the largest deviation" in m.value)
+    page = small(exhibit=exhibit, draws="4096").press("Run both").ended(f"contest.{exhibit}")
+    job = page.tab.jobs[f"contest.{exhibit}"]
+    assert (job.over, job.problem) == (True, "")
+    assert LOOKS[-1] == job.work.runs["mahmc"].done
+    charts = [place for place in page.everything() if place.startswith("contest.")]
+    expected = {f"contest.{name}.{sampler}" for name in ("q", "component") for sampler in ("mahmc", exhibit)}
+    assert set(charts) == expected | {"contest.path"}
+    right, wrong = (page.view.parts[f"contest.words.{sampler}"][0]["text"] for sampler in ("mahmc", exhibit))
     assert "no objection" in right
     assert "✕ wrong" in wrong
-    slider = next(w for w in app.select_slider if w.label == "Draws of each chain")
-    slider.set_value(2).run()
-    wrong = [m.value for m in sound(app).markdown if "By eye: the largest deviation" in m.value][1]
+    page.set("Draws of each chain", 2)
+    wrong = page.view.parts[f"contest.words.{exhibit}"][0]["text"]
     assert "no objection" in wrong
     assert "after 2 draws" in wrong
-    assert app.query_params["draws"] in (["2"], "2")
-    assert LOOKS[-1] == contest.runs["mahmc"].done
+    assert page.link["draws"] == "2"
+    assert "Run both" not in [button.label for button in page.app.button]
+    page.everything()
+    page.set("Seed", 5)  # the contest is of another one
+    assert not [place for place in page.everything() if place.startswith("contest.")]
+    assert not page.button("Run both").disabled
+    page.set("Seed", 0)
+    assert expected <= page.everything().keys()
 
 
-def test_right_against_wrong_is_stopped() -> None:
-    app = opened(exhibit="naive")
-    press(app, "Run both")
-    contest = tab(app).contests["naive", 0]
-    next(b for b in app.button if b.key == "contest.stop").click()
-    sound(app.run())
-    contest.wait(10)
-    assert not contest.alive
-    assert not contest.over
-    assert not contest.problem
-    assert button(sound(app.run()), "Run both")
+def test_right_against_wrong_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on, judge = threading.Event(), margins.judge
+    monkeypatch.setattr(margins, "judge", lambda *given: may_go_on.wait(DEADLINE) and judge(*given))
+    page = small().press("Run both")
+    job = page.tab.jobs["contest.naive"]
+    assert page.view.parts["contest.status"]["text"] == "Tested after 0 of 4,096 draws of each chain."
+    next(button for button in page.app.button if button.key == "contest.stop").click()
+    page.run()
+    may_go_on.set()
+    page.ended("contest.naive")
+    assert (job.over, job.problem) == (False, "")
+    assert not page.button("Run both").disabled
+    page.everything()

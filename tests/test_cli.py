@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from mahmc import Progress, Run, cli
+from mahmc import Run, cli
 from mahmc.diagnostics import arviz
+from mahmc.run import Block
 
 pytestmark = pytest.mark.quick
 
@@ -78,14 +77,22 @@ def test_bad_input_exits_with_2_and_says_what_to_do(
 def test_ctrl_c_keeps_what_was_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A real interrupt, sent while chunks are running."""
+    """A real interrupt, sent in the midst of a chunk; the chunk goes on when the run has been told to stop."""
+    drawn: list[int] = []
 
     class Interrupted(Run):
-        def __iter__(self) -> Iterator[Progress]:
-            for progress in super().__iter__():
-                if progress.done > self.spec.warmup:
-                    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
-                yield progress
+        told = threading.Event()
+
+        def stop(self) -> None:
+            super().stop()
+            self.told.set()
+
+        def _advance_block(self, block: Block, goal: int) -> None:
+            if self.done > self.spec.warmup and not drawn:
+                drawn.append(self.done - self.spec.warmup)
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                assert self.told.wait(120.0), "the interrupt did not reach the run"
+            super()._advance_block(block, goal)
 
     monkeypatch.setattr(cli, "Run", Interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a parallel test runner ignores it
@@ -95,8 +102,8 @@ def test_ctrl_c_keeps_what_was_drawn(
     finally:
         signal.signal(signal.SIGINT, before)
     assert code == cli.STOPPED
-    assert "chains x" in capsys.readouterr().out
-    assert 0 < arviz().from_netcdf(str(out))["posterior"]["tau"].shape[1] < 100_000
+    assert f"2 chains x {drawn[0]} draws" in capsys.readouterr().out
+    assert arviz().from_netcdf(str(out))["posterior"]["tau"].shape == (2, drawn[0])
 
 
 def test_check_says_wrong_right_or_not_enough_by_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:

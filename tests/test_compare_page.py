@@ -1,134 +1,349 @@
-"""The Compare page through AppTest."""
+"""Compare: every target runs and shows all of it, settings are edited, and results of earlier settings are marked."""
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
+import sys
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from dashboard import session
+import mahmc
+from dashboard.settings.compare import SAME_MEAN, SECOND
+from dashboard.views.words import EARLIER
+from dashboard.work.tab import Tab
+from mahmc import Comparison
+from mahmc.compare import COSTS
+from tests.support.pages import Page, ended, has_markdown_link, new_screen, opened, opened_app, pages_of_one_test, until
 
-PAGES = [
-    ("mdc", 160_000), ("blr", 16_000), ("gmm", 48_000), ("neals-funnel", 96_000), ("ising", 96_000),
-    ("spike-slab", 96_000),
-]  # fmt: skip
-PAGE = str(Path(__file__).parent.parent / "pages" / "compare.py")
+BUDGETS = {"mdc": "160000", "blr": "16000", "gmm": "48000", "neals-funnel": "96000", "ising": "96000",
+           "spike-slab": "96000"}  # fmt: skip
+COEFFICIENTS = ("blr", "spike-slab")  # whose means are compared with their truth
+TWO = {"samplers": "hmc,mahmc", "budget": "160000", "replicates": "2"}
 
 
 @pytest.fixture(autouse=True)
-def pages_are_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_claimed", True)
+def pages() -> Iterator[None]:
+    with pages_of_one_test():
+        yield
 
 
-def opened(**values: Any) -> AppTest:
-    """The page with some widgets set, by key."""
-    app = AppTest.from_file(PAGE, default_timeout=60).run()
-    for key, value in values.items():
-        widget(app, key).set_value(value)
-        app.run()
-    assert not app.exception, app.exception[0].message
-    return app
+def ran(**query: str) -> Page:
+    """Compare, when a comparison of these settings has ended."""
+    return opened("compare", **query).press("Run").ended()
 
 
-def widget(app: AppTest, key: str) -> Any:
-    kinds = (*app.selectbox, *app.number_input, *app.multiselect, *app.toggle)
-    return next(w for w in kinds if w.key == f"compare.{key}")
+def found(page: Page) -> Comparison:
+    return page.job.work.comparison
 
 
-def press(app: AppTest, label: str) -> AppTest:
-    next(b for b in app.button if b.label == label).click()
-    return app.run()
+def column(page: Page, name: str) -> list[str]:
+    return [row[name] for row in page.table]
 
 
-def ended(app: AppTest, seconds: float = 60.0) -> AppTest:
-    job = app.session_state["session"].comparing
-    job.wait(seconds)
-    assert not job.alive
-    app.run()
-    assert not app.exception, app.exception[0].message
-    return app
+# ----------------------------------------------------------------------------------------------- everything renders
 
 
-def words(app: AppTest) -> str:
-    return " ".join(
-        str(e.value) for e in (*app.markdown, *app.error, *app.warning, *app.info, *app.subheader, *app.caption)
-    )
+@pytest.mark.parametrize("target", BUDGETS)
+def test_a_comparison_shows_everything(target: str) -> None:
+    page = opened("compare", target=target, budget=BUDGETS[target], replicates="2")
+    assert page.status == "All samplers get the same number of leapfrogs, several times over. Press Run."
+    assert page.everything() == {}
+    page.press("Run").ended()
+    assert (found(page).target.name, found(page).budget, found(page).replicates) == (target, int(BUDGETS[target]), 2)
+    assert found(page).finished
+    assert page.status == f"Finished: 2 replicates of 5 samplers, {int(BUDGETS[target]):,} leapfrogs a replicate."
+    charts = page.everything()
+    assert {"bars", *(f"{kind}.{name}" for kind in ("histogram", "trace") for name in found(page).done)} <= set(charts)
+    assert ("agreement" in charts) == (target in COEFFICIENTS)
+    assert "95 % by the bootstrap over replicates" in charts["bars"].caption
+    assert column(page, "sampler") == ["mala", "hmc", "mala-p", "mala-pn", "mahmc"]
+    assert ("undefined" in column(page, "worst quantity")) == (target == "gmm")  # a component that was never left
+    assert "MAHMC" in page.view.parts["headlines"][0]["text"]
+    assert "Histograms of" in page.words
+    assert "Traces over the same" in page.words
+    assert "Look for" in page.words  # the caption that small charts share
+    assert ("Points classified right" in page.words) == ("98.77 %" in page.words) == (target == "blr")
+    assert [file["label"] for file in page.view.parts["files"]] == ["CSV", "Markdown", "LaTeX"]
 
 
-@pytest.mark.parametrize(("target", "budget"), PAGES)
-def test_run_shows_everything(target: str, budget: int) -> None:
-    app = opened(target=target, **{f"budget.{target}": budget, "replicates": 2})
-    ended(press(app, "Run"))
-    found = app.session_state["session"].comparing.comparison
-    assert found.finished
-    assert (found.target.name, found.budget, found.replicates) == (target, budget, 2)
-    text = words(app)
-    assert "MAHMC" in text
-    assert "Histograms of" in text
-    assert "Traces over the same" in text
-    assert ("Points classified right" in text) == (target == "blr")
-    assert len(app.dataframe[0].value) == 5
-    assert target == "gmm" or "undefined" not in app.dataframe[0].value["worst quantity"].tolist()
-    assert len(app.get("bidi_component")) >= 11
-    assert {"CSV", "Markdown", "LaTeX"} <= {button.proto.label for button in app.get("download_button")}
-
-
-def test_cost_and_quantity_change_the_table_without_a_new_run() -> None:
-    app = opened(**{"budget.mdc": 160_000, "replicates": 2})
-    ended(press(app, "Run"))
-    number = app.session_state["session"].comparing.number
-    before = app.dataframe[0].value["ours"].tolist()
-    widget(app, "cost").set_value("seconds").run()
-    by_time = app.dataframe[0].value["ours"].tolist()
-    widget(app, "cost").set_value("leapfrogs").run()
-    widget(app, f"quantity.{number}").set_value("ones").run()
-    by_ones = app.dataframe[0].value["ours"].tolist()
-    assert len({str(rows) for rows in (before, by_time, by_ones)}) == 3
-    assert app.session_state["session"].comparing.number == number
-
-
-def test_an_edited_sampler_and_the_papers_second_figure() -> None:
-    app = opened(samplers=["hmc"], second=True, **{"budget.mdc": 64_000, "replicates": 2, "mdc.hmc.L": 20})
-    ended(press(app, "Run"))
-    entries = app.session_state["session"].comparing.comparison.entries
-    assert entries["hmc"].spec.values["L"] == 20
-    assert entries["mahmc, Nᵁ 4"].spec.values == {"epsilon": 0.035, "L": 10, "n_u": 4}
-    assert "0.00608" in str(app.dataframe[0].value["paper"].tolist())
-    assert "MAHMC, Nᵁ 4" in words(app)
-
-
-def test_stop_keeps_what_is_done() -> None:
-    app = opened(replicates=100)
-    press(app, "Run")
-    job = app.session_state["session"].comparing
-    limit = time.monotonic() + 60
-    while not job.comparison.done and time.monotonic() < limit:
-        time.sleep(0.05)
-    app.run()
-    ended(press(app, "Stop"))
-    assert not job.comparison.finished
-    assert len(app.dataframe[0].value) >= 1
-
-
-def test_bad_input_is_refused_in_words() -> None:
-    for values, said in (
-        ({"samplers": []}, "no sampler is chosen"),
-        ({"budget.mdc": 1000}, "too few for an ESS"),
-        ({"mdc.hmc.epsilon": -1.0}, "epsilon"),
-    ):
-        app = opened(**values)
-        assert said in words(app)
-        assert next(b for b in app.button if b.label == "Run").disabled
-        assert app.session_state["session"].comparing is None
+def test_small_charts_are_on_the_same_axes() -> None:
+    charts = ran(**TWO).everything()
+    one, other = (charts[f"histogram.{name}"].figure.layout.yaxis.range for name in ("hmc", "mahmc"))
+    assert one == other
+    one, other = (charts[f"trace.{name}"].figure.layout.yaxis.range for name in ("hmc", "mahmc"))
+    assert one == other
 
 
 def test_a_sampler_that_never_moved_is_undefined() -> None:
-    app = opened(target="gmm", samplers=["hmc", "mahmc"],
-                 **{"budget.gmm": 48_000, "replicates": 2, "gmm.hmc.epsilon": 90.0})  # fmt: skip
-    ended(press(app, "Run"))
-    row = app.dataframe[0].value.set_index("sampler").loc["hmc"]
-    assert row["ours"] == "undefined"
-    assert "undefined" in words(app)
+    page = ran(target="gmm", samplers="hmc,mahmc", budget="48000", replicates="2", **{"hmc.epsilon": "90.0"})
+    assert column(page, "ours")[0] == "undefined"
+    assert column(page, "ours")[1] != "undefined"
+    page.everything()
+
+
+def test_m_hmc_is_compared_where_it_can_be_done() -> None:
+    page = ran(target="gmm", samplers="mahmc,m-hmc", budget="48000", replicates="2")
+    assert list(found(page).done) == column(page, "sampler") == ["mahmc", "m-hmc"]
+
+
+def test_a_sampler_that_cannot_sample_the_target_is_left_out_and_that_is_said() -> None:
+    page = opened("compare", target="blr", samplers="hmc,m-hmc", budget="16000", replicates="2")
+    assert "Left out: M-HMC, as this target has no discrete variables to visit." in page.words
+    assert list(found(page.press("Run").ended()).entries) == ["hmc"]
+    page.everything()
+
+
+# ------------------------------------------------------------------------------------------------- cost and quantity
+
+
+def test_cost_and_quantity_change_the_table_without_a_new_run_and_mark_nothing() -> None:
+    page = ran(**TWO)
+    job, tables = page.job, [column(page, "ours")]
+    page.set("Cost", "updates")
+    tables.append(column(page, "ours"))
+    page.set("Quantity", "ones")
+    tables.append(column(page, "ours"))
+    assert len({str(table) for table in tables}) == 3
+    assert page.job is job
+    assert (page.view.faded, page.remarks) == (False, [])
+    assert (page.link["cost"], page.link["quantity"]) == ("updates", "ones")
+    page.set("Quantity", "u")  # the main one
+    assert "quantity" not in page.link
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_every_cost_has_its_table_and_its_bars(cost: str) -> None:
+    page = ran(cost=cost, **TWO)
+    assert "ESS per" in page.everything()["bars"].figure.layout.xaxis.title.text
+    for name in found(page).quantities:
+        page.tab.change("compare", "quantity", name)
+        assert str(found(page).figure("hmc", name, cost)) == column(page, "ours")[0]
+
+
+def test_a_quantity_that_was_not_compared_gives_the_main_one() -> None:
+    page = ran(quantity="beta[3]", **TWO)
+    assert page.widget("Quantity").value == "u"
+    assert str(found(page).figure("hmc")) == column(page, "ours")[0]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[tuple[Any, ...]]:
+    """The arguments of each call from now on."""
+    calls: list[tuple[Any, ...]] = []
+    made = getattr(owner, name)
+
+    def count(*given: Any, **named: Any) -> Any:
+        calls.append(given)
+        return made(*given, **named)
+
+    monkeypatch.setattr(owner, name, count)
+    return calls
+
+
+def test_each_interval_is_worked_out_once_for_headlines_bars_and_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = new_screen()
+    calls = counted(monkeypatch, sys.modules["mahmc.compare"], "interval")  # mahmc.compare is a function
+    compare(screen.tab, TWO | {"replicates": "8"})
+    ended(screen.tab.jobs["compare"])
+    screen.cache("compare").news(screen.view("compare"), 0)
+    made = {tuple(None if x is None else x.tobytes() for x in given) for given in calls}
+    assert len(calls) == len(made) > 0
+    screen.cache("compare").news(screen.view("compare"), 0)
+    [request.make() for request in screen.view("compare").charts]
+    assert len(calls) == len(made)
+
+
+def compare(tab: Tab, query: dict[str, str]) -> None:
+    tab.follow("compare", query)
+    tab.compare(tab.settings["compare"].comparison(tab.uploads))
+
+
+def test_looking_on_builds_no_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building one builds a target and a spec for each sampler, and a page looks several times a second."""
+    screen = new_screen()
+    compare(screen.tab, TWO | {"replicates": "100"})
+    job = screen.tab.jobs["compare"]
+    calls = counted(monkeypatch, Comparison, "__init__")
+    until(lambda: len(job.snapshot().result.found.done) == 2)
+    screen.cache("compare").news(screen.view("compare"), 0)
+    job.stop()
+    ended(job)
+    screen.cache("compare").news(screen.view("compare"), 0)
+    assert calls == []
+
+
+# --------------------------------------------------------------------------------------------------------- settings
+
+
+def test_an_edited_sampler_and_the_papers_second_figure() -> None:
+    page = opened("compare", samplers="hmc", budget="64000", replicates="2").set("L Leapfrogs", 20, of="hmc")
+    page.set("Also MAHMC at Nᵁ = 4, ε = 0.035", True).press("Run").ended()
+    entries = found(page).entries
+    assert entries["hmc"].spec.values["L"] == 20
+    assert entries[SECOND].spec.values == {"epsilon": 0.035, "L": 10, "n_u": 4}
+    assert dict(zip(column(page, "sampler"), column(page, "paper"), strict=True))[SECOND] == "0.00608"
+    assert "MAHMC, Nᵁ 4" in page.view.parts["headlines"][0]["text"]
+    page.everything()
+
+
+def test_the_preset_adds_an_iid_schedule_of_the_same_mean() -> None:
+    page = ran(samplers="mahmc", iid="1", replicates="2", budget="64000", **{"mahmc.n_u": "4"})
+    entries = found(page).entries
+    assert set(entries) == {"mahmc", SAME_MEAN}
+    ours, iid = entries["mahmc"].spec, entries[SAME_MEAN].spec
+    assert iid.law.leapfrogs == pytest.approx(ours.law.leapfrogs)
+    assert iid.law.updates == pytest.approx(ours.law.updates)
+    assert iid.schedule.startswith("iid(43, ")
+    assert iid.values["epsilon"] == ours.values["epsilon"]
+    assert "MAHMC, I.I.D." in page.words
+    assert "iid(43" in column(page, "settings")[1]
+
+
+def test_every_editor_has_schedule_updates_and_outer_and_the_link_brings_them_back() -> None:
+    query = {"target": "ising", "samplers": "hmc,mahmc", "hmc.update": "flip", "budget": "96000", "replicates": "2",
+             "mahmc.schedule": "iid(12, 0.5, 0.25, 0.25)", "mahmc.update": "flip,gibbs",
+             "mahmc.outer": "none"}  # fmt: skip
+    page = opened("compare", target="ising", samplers="hmc,mahmc", budget="96000", replicates="2")
+    page.set("Schedule", "iid(12, 0.5, 0.25, 0.25)").set("Updates of qᴼ", ["flip", "gibbs"], of="mahmc")
+    page.set("After the trajectory", "none", of="mahmc").set("Updates of qᴼ", ["flip"], of="hmc")
+    assert (page.warned, page.link) == ("", query)
+    again = ran(**page.link)
+    assert (again.warned, again.link) == ("", query)
+    hmc, mahmc_ = (found(again).entries[name].spec for name in ("hmc", "mahmc"))
+    assert (mahmc_.schedule, mahmc_.update, mahmc_.outer) == ("iid(12, 0.5, 0.25, 0.25)", "flip,gibbs", "none")
+    assert (hmc.update, hmc.outer) == ("flip", "flip")
+
+
+def test_an_update_that_the_schedule_has_no_place_for_is_told_and_waits() -> None:
+    page = opened("compare", samplers="mahmc").set("Updates of qᴼ", ["gibbs", "metropolis"])
+    assert page.widget("Updates of qᴼ").value == ["gibbs", "metropolis"]
+    assert "Used: gibbs. The schedule has no more kinds of update." in page.words
+    assert page.link == {"samplers": "mahmc"}
+    page.set("Schedule", "iid(12, 0.5, 0.25, 0.25)")
+    assert page.link["mahmc.update"] == "gibbs,metropolis"
+    assert "The schedule has no more" not in page.words
+    page.set("Updates of qᴼ", []).set("Schedule", "alternate")
+    assert page.widget("Updates of qᴼ").value == ["gibbs"]
+    assert page.link == {"samplers": "mahmc"}
+
+
+def test_each_target_keeps_its_own_values() -> None:
+    page = opened("compare").set("L Leapfrogs", 20, of="hmc").set("Leapfrogs of a replicate", 160_000)
+    page.set("Target", "gmm")
+    assert (page.widget("L Leapfrogs", of="hmc").value, page.widget("Leapfrogs of a replicate").value) == (15, 480_000)
+    page.set("Target", "mdc")
+    assert (page.widget("L Leapfrogs", of="hmc").value, page.widget("Leapfrogs of a replicate").value) == (20, 160_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("sequences(001)", "P(D⁻¹)/P(D) is zero"), ("<b>iid[x](http://e.org)", "cannot be read")],
+)
+def test_a_schedule_that_cannot_be_used_is_told_and_the_last_good_one_stays(text: str, words: str) -> None:
+    page = opened("compare", samplers="hmc,mahmc", seed="77", budget="160000", **{"mahmc.schedule": "iid(9, 0.9)"})
+    page.set("Schedule", text)
+    assert page.warned.startswith("Not used yet: ")
+    assert words in page.warned
+    assert not has_markdown_link(page.warned)
+    assert page.widget("Schedule").value == text
+    assert page.link == {"samplers": "hmc,mahmc", "mahmc.schedule": "iid(9, 0.9)", "budget": "160000", "seed": "77"}
+    assert not page.button("Run").disabled
+    page.set("Schedule", "")
+    assert (page.warned, page.widget("Schedule").value) == ("", "alternate")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"samplers": ""}, "no sampler is chosen"),
+        ({"budget": "1000"}, "too few for an ESS"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_compared_is_told_and_cannot_be_run(query: dict[str, str], words: str) -> None:
+    page = opened("compare", **query)
+    assert page.warned.startswith("This cannot be compared: ")
+    assert words in page.warned
+    assert page.button("Run").disabled
+
+
+def test_an_entry_out_of_range_is_refused_and_nothing_is_lost() -> None:
+    page = opened("compare").set("ε Step size", 0.0, of="hmc")
+    assert "epsilon = 0.0 is not allowed" in page.app.toast[0].value
+    assert page.widget("ε Step size", of="hmc").value == 0.035
+    assert page.link == {}
+
+
+def test_a_bad_link_is_told_and_shows_nothing_of_itself() -> None:
+    page = opened("compare", target="blr", data="0123456789ab", **{"mahmc.schedule": "evil", "evil.outer": "none"})
+    assert page.warned.startswith("Ignored in this link: mahmc.schedule (")
+    assert "1 parameter that this page does not know" in page.warned
+    assert "upload the same file again" in page.warned
+    assert "evil" not in page.words
+    assert not page.button("Run").disabled
+
+
+# ------------------------------------------------------------------------------------------------------------- runs
+
+
+def test_results_of_earlier_settings_are_marked_until_they_are_the_present_ones_again() -> None:
+    page = ran(**TWO)
+    table = page.table
+    page.set("L Leapfrogs", 20, of="hmc")
+    assert (page.view.faded, page.remarks, page.table) == (True, [EARLIER], table)
+    page.everything()
+    page.set("L Leapfrogs", 40, of="hmc")
+    assert (page.view.faded, page.remarks) == (False, [])
+    for label, value in (("Seed", 3), ("Replicates", 3), ("Samplers", ["hmc"])):
+        page.set(label, value)
+        assert page.view.faded
+        page.tab.follow("compare", TWO)
+        assert not page.run().view.faded
+
+
+def test_stop_keeps_what_is_done() -> None:
+    page = opened("compare", **TWO | {"replicates": "100"}).press("Run")
+    until(lambda: len(page.job.snapshot().result.found.done) == 2)
+    page.run()
+    assert set(page.tiles) == {"hmc", "mahmc"}
+    assert page.tiles["hmc"].endswith(" / 100")
+    page.press("Stop").ended()
+    assert not found(page).finished
+    done = sum(entry.replicates for entry in found(page).entries.values())
+    assert page.status == f"Stopped after {done} of 200 runs; what is done is below."
+    assert column(page, "sampler") == ["hmc", "mahmc"]
+    page.everything()
+
+
+def test_a_comparison_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Any, seconds: float = 0.0) -> None:
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(mahmc.Run, "advance", fail)
+    page = ran(**TWO)
+    assert page.remarks == ["Something went wrong inside the run; the server's log has the details. Please report it."]
+    assert page.view.parts["remarks"][0]["tone"] == "error"
+    page.everything()
+
+
+def test_a_sampler_is_opened_in_explore() -> None:
+    """With its settings in the controls, and its run under way."""
+    page = opened_app().go("compare")
+    page.tab.follow("compare", TWO | {"hmc.L": "20"})
+    page.run().press("Run").ended().press("hmc").arrived("explore")
+    assert (page.widget("Sampler").value, page.widget("L Leapfrogs, exact").value) == ("hmc", 20)
+    page.ended()
+    assert (page.view.faded, EARLIER in page.remarks) == (False, False)
+    assert page.job.work.spec == page.spec
+    page.everything()
+
+
+def test_the_same_link_gives_the_same_table() -> None:
+    page = ran(**TWO)
+    again = ran(**page.link)
+    assert again.table == page.table
+    first, second = (found(p).entries["mahmc"].run for p in (page, again))
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first.draws["u"], second.draws["u"])

@@ -24,7 +24,7 @@ from mahmc.samplers import EVERY_SAMPLER, PAPER_SAMPLERS, SAMPLERS, WRONG_SAMPLE
 from mahmc.schedules import Arrivals, deterministic
 from mahmc.targets import Target
 from mahmc.targets.base import update_where
-from tests.conftest import HARD
+from tests.support.cases import HARD
 
 pytestmark = pytest.mark.quick
 overlapping = HARD["gmm"][0]
@@ -166,6 +166,9 @@ def in_some_lanes(way: Any) -> Any:
     return call
 
 
+CHEAP, PLAIN = in_some_lanes(update_where), in_some_lanes(numba.njit(**OPTIONS)(update_and_undo))
+
+
 @pytest.mark.parametrize(
     ("target", "update"), [(t, u) for t in LEAVING_ALONE for u in t.updates],
     ids=lambda value: value if isinstance(value, str) else value.name,
@@ -173,15 +176,14 @@ def in_some_lanes(way: Any) -> Any:
 def test_lanes_left_alone_are_as_if_undone(target: Target, update: str) -> None:
     """A target's cheaper way to update some lanes only, against updating all of them and undoing it in the others."""
     rng, which = np.random.default_rng(3), target.number(update) - 1
-    cheap, plain = in_some_lanes(update_where), in_some_lanes(numba.njit(**OPTIONS)(update_and_undo))
     moved = 0
     for seed in range(40):
         exact = target.exact(rng, LANES)
         theirs = (rng.random((1, LANES)) < 0.5).astype(float)
         states, outs = [new_state(target, *target.pack(exact), seed, 0) for _ in range(2)], np.zeros((2, 2, LANES))
         before = states[0].other.copy()
-        cheap(target.data, which, theirs, states[0], outs[0])
-        plain(target.data, which, theirs, states[1], outs[1])
+        CHEAP(target.data, which, theirs, states[0], outs[0])
+        PLAIN(target.data, which, theirs, states[1], outs[1])
         for name in ("other", "grad", "rng", "q"):
             assert np.array_equal(getattr(states[0], name), getattr(states[1], name)), name
         assert np.array_equal(outs[0], outs[1])

@@ -1,127 +1,123 @@
-"""What a page is told between its refreshes."""
+"""The feed of real pages: what a browser is told while a run goes on, when it has to refresh, and that tabs end."""
 
 from __future__ import annotations
 
-import asyncio
+import gc
 import json
-import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 
 import pytest
-from starlette.applications import Starlette
-from starlette.routing import Match
-from starlette.types import Message
-from streamlit.testing.v1 import AppTest
 
-from dashboard import feed, session
-from tests.test_app import button, opened, run_until
-
-LONG = {"draws": "1000000", "warmup": "0", "thin": "100", "chains": "4", "keep": "u,v,w,energy"}
+from dashboard.live.screen import Screen
+from tests.support.pages import (
+    ENDLESS,
+    SMALL,
+    Page,
+    answered,
+    ended,
+    new_screen,
+    opened,
+    opened_app,
+    pages_of_one_test,
+    until,
+)
 
 
 @pytest.fixture(autouse=True)
-def pages_are_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_claimed", True)
+def pages() -> Iterator[None]:
+    with pages_of_one_test():
+        yield
 
 
 def read(told: bytes) -> tuple[dict, dict[str, bytes]]:
-    """What is said, and the charts' messages by place."""
+    """The header, and the charts' messages by place."""
     end = 4 + int.from_bytes(told[:4], "little")
-    said, charts = json.loads(told[4:end]), {}
-    for place, size in said.pop("charts").items():
+    header, charts = json.loads(told[4:end]), {}
+    for place, size in header.pop("charts").items():
         charts[place], end = told[end : end + size], end + size
     assert end == len(told)
-    return said, charts
+    return header, charts
 
 
-def running() -> AppTest:
-    """A page whose run would take hours, once there are draws."""
-    app = opened(target="mdc", sampler="hmc", view="full", **LONG)
-    button(app, "Run").click().run()
-    return run_until(app, lambda app: app.session_state["session"].job.drawn > 100)
+def asked(page: Page, since: int) -> tuple[int, bytes]:
+    """Status and body of what the server answers the browser, which has the page as it was last run."""
+    feed = page.feed
+    answer = answered(f"/{feed['address']}?since={since}&mark={feed['mark']}")
+    return answer.status, answer.body
 
 
-def told(app: AppTest, since: int) -> tuple[dict, dict[str, bytes]]:
-    """The news, once nothing else has changed: warnings may come and go while chains are short."""
-    tab = app.session_state["session"]
-    for _ in range(100):
-        news = tab.feed.tell(since)
-        if news is not None:
-            return read(news)
-        app.run()
-    raise AssertionError("the page always has to be refreshed")
+def running() -> Page:
+    """Explore with a run of hours, refreshed once there are draws."""
+    page = opened(view="full", **ENDLESS).press("Run")
+    until(lambda: page.job.snapshot().result.drawn > 10)
+    return page.run()
 
 
-def test_news_are_the_status_and_the_charts_made_since() -> None:
-    app = running()
-    tab = app.session_state["session"]
-    try:
-        said, charts = told(app, 0)
-        assert said["text"].startswith("Drawing: ")
-        assert 0 < said["share"] < 1
-        assert {"Acceptance", "R-hat"} <= {tile["label"] for tile in said["tiles"]}
-        assert {"trace", "density", "mean", "rates"} <= set(charts)
-        drawn = tab.job.drawn
-        while tab.job.drawn < 1.2 * drawn:
-            time.sleep(0.01)
-        later, charts = told(app, said["last"])
-        assert later["text"] != said["text"]
-        assert later["last"] > said["last"]
-        assert 1 <= len(charts) <= later["last"] - said["last"]
-    finally:
-        tab.stop()
+def test_news_of_a_run_are_its_status_and_the_charts_that_were_made_since() -> None:
+    page = running()
+    status, body = asked(page, 0)
+    assert status == 200
+    first, charts = read(body)
+    assert first["parts"]["status"]["text"].startswith("Drawing: ")
+    assert 0 < first["parts"]["status"]["share"] < 1
+    assert {"Acceptance", "R-hat"} <= {tile["label"] for tile in first["parts"]["status"]["tiles"]}
+    assert {"trace", "density", "mean", "rates", "beads"} <= set(charts)
+    assert (first["busy"], first["faded"], first["mark"]) == (True, False, page.feed["mark"])
+    drawn = page.job.snapshot().result.drawn
+    until(lambda: page.job.snapshot().result.drawn > 1.2 * drawn)
+    later, charts = read(asked(page, first["last"])[1])
+    assert later["last"] > first["last"]
+    assert later["parts"]["status"]["text"] != first["parts"]["status"]["text"]
+    assert "files" not in later["parts"]
+    assert len(charts) == 1  # they take turns
+    assert "beads" not in charts
 
 
-def test_what_only_a_refresh_can_show_is_no_news() -> None:
-    """The end of a run, or another one: the page's buttons and what comes after a run change as well."""
-    app = running()
-    tab = app.session_state["session"]
-    told(app, 0)
-    tab.stop()
-    tab.job.wait(10)
-    assert tab.feed.tell(0) is None
-    app.run()
-    tab.reset()
-    assert tab.feed.tell(0) is None
+def test_the_end_of_a_run_and_a_reset_are_for_a_refresh() -> None:
+    """Buttons, and what comes after a run, change as well."""
+    page = running()
+    assert asked(page, 0)[0] == 200
+    page.tab.stop("explore")
+    ended(page.job)
+    assert asked(page, 0) == (205, b"")
+    page.run()
+    status, body = asked(page, 0)
+    assert (status, read(body)[0]["busy"]) == (200, False)
+    page.tab.reset("explore")
+    assert asked(page, 0) == (205, b"")
 
 
-def answered(path: str, base: str = "") -> tuple[int, bytes]:
-    """Status and body of the server's answer, by ASGI."""
-    sent: list[Message] = []
-
-    async def receive() -> Message:
-        return {"type": "http.request"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    place, _, query = path.partition("?")
-    scope = {"type": "http", "method": "GET", "path": place, "query_string": query.encode(), "headers": []}
-    answer = Starlette(routes=[feed.route(base)])(scope, receive, send)
-    with ThreadPoolExecutor(1) as elsewhere:  # in this thread a browser of other tests may have a loop of its own
-        elsewhere.submit(asyncio.run, answer).result()
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+def test_estimates_that_are_worked_out_after_a_run_are_for_a_refresh_once() -> None:
+    page = opened(view="full", **SMALL).press("Run")
+    page.ended()
+    status, body = asked(page, 0)
+    assert (status, read(body)[0]["busy"]) == (200, False)
+    assert asked(page, 0)[0] == 200
 
 
-def test_only_who_knows_the_address_is_told() -> None:
-    one, two = feed.Feed(), feed.Feed()
-    one.tell = lambda since: feed.news({"trace": b"abc"}, last=since + 1)
-    assert one.address != two.address
-    status, body = answered(f"/{one.address}?since=4")
-    assert (status, read(body)) == (200, ({"last": 5}, {"trace": b"abc"}))
-    assert answered(f"/{two.address}?since=4")[0] == 205
-    assert answered("/live/guessed?since=0")[0] == 404
-    assert [answered(f"/{one.address}{query}")[0] for query in ("", "?since=", "?since=nan")] == [400, 400, 400]
-    assert answered(f"/a/b/{one.address}?since=0", "/a/b/")[0] == 200
+@pytest.mark.parametrize("name", ["overview", "explore", "compare", "checks"])
+def test_a_page_at_rest_has_its_content_from_the_feed(name: str) -> None:
+    page = opened_app() if name == "overview" else opened(name)
+    status, body = asked(page, 0)
+    header, charts = read(body)
+    assert (status, header["busy"]) == (200, False)
+    assert set(header["parts"]) == set(page.view.parts)
+    assert set(charts) == {request.place for request in page.view.charts}
+    again, charts = read(asked(page, header["last"])[1])
+    assert (again["parts"], charts) == ({}, {})
 
 
-def test_a_feed_ends_with_its_tab() -> None:
-    gone = feed.Feed()
-    address = gone.address
-    del gone
-    assert answered(f"/{address}?since=0")[0] == 404
+def test_another_tab_has_another_address_and_sees_nothing_of_this_one() -> None:
+    page, other = opened(**SMALL).press("Run").ended(), opened(**SMALL)
+    assert page.feed["address"] != other.feed["address"]
+    assert read(asked(other, 0)[1])[0]["parts"]["status"]["text"].startswith("Choose a target")
 
 
-def test_the_route_leaves_streamlits_own_alone() -> None:
-    for path in ("/", "/explore", "/_stcore/health", "/component/plotly/plotly.min.js"):
-        assert feed.route("").matches({"type": "http", "method": "GET", "path": path})[0] == Match.NONE
+def test_a_tab_that_is_gone_is_not_found() -> None:
+    screen: Screen | None = new_screen()
+    assert screen is not None
+    address, mark = screen.address("explore"), screen.view("explore").mark
+    assert answered(f"/{address}?since=0&mark={mark}").status == 200
+    screen = None
+    gc.collect()
+    assert answered(f"/{address}?since=0&mark={mark}").status == 404

@@ -15,7 +15,8 @@ from mahmc.kernels.mixed import Timetable, draw_gaps
 from mahmc.lanes import LANES
 from mahmc.schedules import arrivals
 from mahmc.streams import seeded
-from tests.conftest import HARD, stopped_often
+from tests.support.cases import HARD
+from tests.support.stops import stopped_often
 
 pytestmark = pytest.mark.quick
 
@@ -67,7 +68,7 @@ def test_leapfrogs_are_those_made_and_near_the_mean(target: str, visits: int) ->
 
 
 def test_a_stop_takes_back_the_visits_as_well() -> None:
-    spec = RunSpec.of("mdc", "m-hmc", T=20.0, visits=200, chains=16, draws=300, warmup=10, seed=5)
+    spec = RunSpec.of("mdc", "m-hmc", T=2.0, visits=20, chains=16, draws=100, warmup=10, seed=5)
     run, whole = stopped_often(spec), Run(spec, threads=1).advance_all()
     assert all(np.array_equal(run.draws[name], whole.draws[name]) for name in run.draws)
     assert (run.leapfrogs, run.drawing) == (whole.leapfrogs, whole.drawing)

@@ -172,7 +172,7 @@ def verdict_on(package_root: Path, case: tuple[str, ...], cache: Path) -> subpro
     """What the invariance test and all checks together say, with the engine found in `package_root`."""
     environment = os.environ | {"PYTHONPATH": f"{package_root}{os.pathsep}{ROOT}", "MAHMC_CACHE_DIR": str(cache)}
     environment["NUMBA_OPT"] = "1"  # each compiles anew, which then takes less long
-    command = [sys.executable, "-m", "tests.test_invariance", *case]
+    command = [sys.executable, "-m", "tests.support.mutated", *case]
     return subprocess.run(command, env=environment, cwd=package_root, capture_output=True, text=True, timeout=600)
 
 

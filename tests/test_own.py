@@ -569,11 +569,13 @@ def test_where_the_file_is_not_known_the_message_says_what_to_do() -> None:
 
 PROGRAM = """
 import sys
+import numpy as np
 import mahmc
+from mahmc.kernels import energies
 for path in sys.argv[1:]:
     family, = mahmc.load_targets(path)
-    print(round(float(mahmc.sample(family(), "hmc", epsilon=0.5, draws=500).get("x").mean())))
-print(round(float(mahmc.sample("gmm", "hmc", weights=[1.0], means=[0.0], sds=[1.0], draws=500).get("q").mean())))
+    print(energies(family(), np.zeros((1, 1)), np.zeros((1, 0)))[0])
+print(energies(mahmc.targets.mdc(n_w=1, sd=1.0), np.zeros((1, 2)), np.zeros((1, 1)))[0])
 """
 NORMAL = """
 import mahmc
@@ -600,20 +602,21 @@ def test_an_edited_file_is_never_served_old_machine_code(tmp_path: Path) -> None
     """Neither after an edit of the file, nor of what it imports, nor for another class of the same name and fields."""
     cache = tmp_path / "cache"
 
-    def means(*files: Path) -> list[int]:
+    def energies_at_zero(*files: Path) -> list[float]:
         environment = os.environ | {"PYTHONPATH": str(ROOT), "MAHMC_CACHE_DIR": str(cache)}
         command = [sys.executable, "-c", PROGRAM, *map(str, files)]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
-        return [int(word) for word in done.stdout.split()]
+        return [float(word) for word in done.stdout.split()]
 
     one, two, centre = tmp_path / "one.py", tmp_path / "two.py", tmp_path / "centre.py"
     centre.write_text("CENTRE = 0.0\n")
-    one.write_text(NORMAL.format(name="one", shift=0.0))
-    two.write_text(NORMAL.format(name="two", shift=40.0))
-    assert means(one, two) == [0, 40, 0]
-    one.write_text(NORMAL.format(name="one", shift=20.0))
-    centre.write_text("CENTRE = 100.0\n")
-    assert means(one) == [120, 0]
+    one.write_text(NORMAL.format(name="one", shift=1.0))
+    two.write_text(NORMAL.format(name="two", shift=4.0))
+    first = energies_at_zero(one, two)
+    assert first[:2] == [1.0 / 2, 16.0 / 2]
+    one.write_text(NORMAL.format(name="one", shift=2.0))
+    centre.write_text("CENTRE = 10.0\n")
+    assert energies_at_zero(one) == [144.0 / 2, first[2]]
     kept = [path for path in cache.rglob("*") if path.is_file()]
     assert kept, "the engine's own kernels are kept"
     assert not any(b"Normal" in path.read_bytes() for path in kept), "a user's kernel was kept"

@@ -19,7 +19,7 @@ from mahmc.kernels import Plan
 from mahmc.kernels.plan import BACKWARD, FORWARD, KEPT, USES, draw_pair, most_rows
 from mahmc.schedules import Schedule, alternate, iid, parse, sequences
 from mahmc.streams import seeded
-from tests.conftest import stopped_often
+from tests.support.stops import stopped_often
 
 pytestmark = pytest.mark.quick
 SCHEDULES = {
@@ -217,8 +217,9 @@ def test_counts_are_of_what_was_made() -> None:
     assert mahmc.sample("mdc", "mahmc", L=3, n_u=4, outer="none", **shared).drawing["updates"] == 19 * 300 * 3
 
 
-@pytest.mark.parametrize("schedule", ["iid(400, 0.95)", "sequences(2x0 1 400x0:0.7, 400x0 1 2x0:0.3)"])
+@pytest.mark.parametrize("schedule", ["iid(40, 0.8)", "sequences(2x0 1 40x0:0.7, 40x0 1 2x0:0.3)"])
 def test_a_stop_takes_back_the_schedule_as_well(schedule: str) -> None:
+    """Long enough that pairs which are kept are replaced (KEPT + KEPT·USES iterations)."""
     spec = RunSpec.of("mdc", "mahmc", schedule=schedule, chains=16, draws=600, warmup=10, seed=5)
     run, whole = stopped_often(spec), Run(spec, threads=1).advance_all()
     assert all(np.array_equal(run.draws[name], whole.draws[name]) for name in run.draws)

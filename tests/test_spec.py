@@ -11,7 +11,7 @@ import pytest
 import mahmc
 from mahmc import SAMPLERS, InvalidInput, RunSpec, targets
 from mahmc.samplers import PARAMETERS
-from tests.conftest import pairs
+from tests.support.cases import pairs
 
 pytestmark = pytest.mark.quick
 SPECS = [RunSpec.of(t, s) for t, s in pairs(SAMPLERS)] + [

@@ -16,12 +16,12 @@ from dashboard.figures.chains import (
 )
 from dashboard.figures.distributions import density, energy, mass, scatter
 from dashboard.figures.efficiency import ess_bars, means_against_reference
-from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, digits, p_is, plain
+from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, as_json, caption, digits, library, p_is, plain
 from dashboard.figures.verdicts import ecdf_difference, flows, p_value_path, rank_histogram, z_bars
 
 __all__ = [
-    "CAPTIONS", "MOST_POINTS", "MOST_POINTS_LIVE", "SAMPLER_COLOURS", "Chart", "autocorrelation",
-    "autocorrelation_function", "beads", "density", "digits", "ecdf_difference", "energy", "ess_bars", "flows", "mass",
-    "means_against_reference", "p_is", "p_value_path", "plain", "rank_histogram", "ranks", "running_acceptance",
-    "running_mean", "scatter", "trace", "z_bars",
+    "CAPTIONS", "MOST_POINTS", "MOST_POINTS_LIVE", "SAMPLER_COLOURS", "Chart", "as_json", "autocorrelation",
+    "autocorrelation_function", "beads", "caption", "density", "digits", "ecdf_difference", "energy", "ess_bars",
+    "flows", "library", "mass", "means_against_reference", "p_is", "p_value_path", "plain", "rank_histogram", "ranks",
+    "running_acceptance", "running_mean", "scatter", "trace", "z_bars",
 ]  # fmt: skip

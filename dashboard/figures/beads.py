@@ -23,8 +23,7 @@ def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) 
     """One string for each (label, steps): 0 is a leapfrog, i the update named updates[i − 1]."""
     shown = [(label, np.asarray(steps[:MOST_SHOWN])) for label, steps in strings[:MOST_STRINGS]]
     longest = max(len(steps) for _, steps in shown)
-    legend = 1 if len(updates) < 2 else 1 + len(updates)  # rows, where it is narrow
-    height = max(LEAST, MARGIN["t"] + MARGIN["b"] + ROW * len(shown) + ENTRY * legend)
+    height = beads_height(len(strings), len(updates))
     figure = look.new_figure("step", "", height=height, dragmode=False, modebar={"remove": TOOLS}, margin=MARGIN)
     for y, (_, steps) in enumerate(shown):
         width = 1 if longest <= MOST_BEADS else 3
@@ -46,6 +45,12 @@ def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) 
     figure.update_xaxes(showgrid=False, fixedrange=True)
     figure.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
     return look.finished("beads", figure, "; ".join(_words(label, steps, kinds) for label, steps in strings) + ".")
+
+
+def beads_height(strings: int, updates: int) -> int:
+    """Pixels for so many strings, and a legend of so many updates."""
+    legend = 1 if updates < 2 else 1 + updates  # rows, where it is narrow
+    return max(LEAST, MARGIN["t"] + MARGIN["b"] + ROW * min(strings, MOST_STRINGS) + ENTRY * legend)
 
 
 def _bead(kind: int, longest: int) -> dict[str, Any]:

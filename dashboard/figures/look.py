@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
+from plotly.offline import get_plotlyjs
 
 from mahmc.targets import Truth
 
@@ -119,7 +121,12 @@ def finished(kind: str, figure: go.Figure, alt: str, truth_known: bool = True) -
     """The chart; a legend with one entry is left out, unless that entry asks for it."""
     asked = [trace.showlegend for trace in figure.data]
     figure.update_layout(showlegend=True in asked or asked.count(None) > 1)
-    return Chart(figure, (CAPTIONS if truth_known else CAPTIONS | WITHOUT_TRUTH)[kind], alt)
+    return Chart(figure, caption(kind, truth_known), alt)
+
+
+def caption(kind: str, truth_known: bool = True) -> str:
+    """What to look for in a chart of this kind."""
+    return (CAPTIONS if truth_known else CAPTIONS | WITHOUT_TRUTH)[kind]
 
 
 def remark(figure: go.Figure, text: str) -> None:
@@ -198,3 +205,13 @@ def digits(value: float, n: int = 3) -> str:
 def p_is(p_value: float) -> str:
     """ "p = 0.02"; one that is too small for a number is not zero."""
     return f"p = {digits(p_value, 2)}" if p_value >= 1e-300 else "p < 1e−300"
+
+
+def as_json(chart: Chart) -> str:
+    """The figure as JSON that may stand inside HTML: < and > are written as \\u003c and \\u003e."""
+    return to_json_plotly(chart.figure.to_dict(), engine="json")
+
+
+def library() -> str:
+    """The text of plotly.js, for a page that must open alone."""
+    return get_plotlyjs()

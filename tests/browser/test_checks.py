@@ -4,63 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode, urlparse
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Servers, edit_first_row
+from tests.support.browser import Servers, edit_first_row
+from tests.support.browser_pages import (
+    WAIT,
+    address,
+    cell,
+    cell_is,
+    download,
+    is_drawn,
+    open_files,
+    open_page,
+    says,
+    until_query,
+)
 
-APP = Path(__file__).parents[2] / "app.py"
-WAIT = 60_000
-OWN = {"own": 1, "own.target": "gmm", "own.weights": "0.5,0.5", "own.means": "-1,1", "own.sds": "0.5,1"}
+CUSTOM = {"own": 1, "own.target": "gmm", "own.weights": "0.5,0.5", "own.means": "-1,1", "own.sds": "0.5,1"}
 
 
 @pytest.fixture
 def link(serve: Servers) -> Callable[..., str]:
-    def address(**query: object) -> str:
-        return f"{serve(APP)}/checks?{urlencode({'budget': 0.02} | query)}"
-
-    return address
+    return lambda **query: address(serve, "checks", {"budget": 0.02} | query)
 
 
-def open_page(page: Page, address: str) -> None:
-    page.goto(address)
-    expect(page.get_by_role("heading", name="Checks")).to_be_visible(timeout=WAIT)
+def open_checks(page: Page, where: str) -> None:
+    open_page(page, where, "Checks")
     expect(page.locator(".verdicts .square").first).to_be_visible(timeout=WAIT)
 
 
-def cell(page: Page, sampler: str, case: str) -> Locator:
-    return page.locator(f"""[data-cell='["{sampler}","{case}"]']""")
-
-
-def state(page: Page, sampler: str, case: str, expected: str) -> None:
-    expect(cell(page, sampler, case)).to_have_attribute("data-state", expected, timeout=WAIT)
-
-
-def at_rest(page: Page) -> None:
-    """Until checks have ended and the page has been drawn with all that they found."""
-    expect(page.get_by_text("Finished: ")).to_be_visible(timeout=WAIT)
+def checked(page: Page) -> None:
+    """Until checks have ended and the page has been laid out with all that they found."""
+    says(page, "Finished: ")
     expect(page.get_by_role("button", name="Run all")).to_be_visible(timeout=WAIT)
 
 
 def test_a_cell_turns_red_and_is_looked_at_closely(page: Page, link: Callable[..., str]) -> None:
     """Chosen with a click and with the keyboard; every check has its picture or its table."""
-    open_page(page, link(cell="mahmc.mdc"))
+    open_checks(page, link(cell="mahmc.mdc"))
     cell(page, "naive", "gmm").click()
     expect(page.get_by_role("heading", name="(wrong on purpose) on GMM, the paper's")).to_be_visible(timeout=WAIT)
-    page.wait_for_function("() => /cell=naive.gmm(&|$)/.test(location.search)", timeout=WAIT)
+    until_query(page, budget="0.02")  # this cell is the default
     node = cell(page, "naive", "gmm").element_handle()
     page.get_by_role("button", name="Check this cell").click()
-    state(page, "naive", "gmm", "wrong")
-    at_rest(page)
+    cell_is(page, "naive", "gmm", "wrong")
+    checked(page)
     assert node.evaluate("node => node.isConnected"), "the cell was rebuilt"
     assert "✕" in cell(page, "naive", "gmm").inner_text()
     assert "wrong" in cell(page, "naive", "gmm").inner_text()
     expect(page.get_by_text("rewards moves downhill twice").first).to_be_visible(timeout=WAIT)
     for title in ("Histogram against the truth", "Distribution function minus", "Differences from the truth"):
         expect(page.get_by_text(title)).to_be_visible(timeout=WAIT)
-    expect(page.locator(".live-chart .main-svg").first).to_be_visible(timeout=WAIT)
+    is_drawn(page.locator(".live-chart").first)
     page.get_by_role("radio", name="Detailed balance").click()
     expect(page.get_by_text("Flows each way between discrete states")).to_be_visible(timeout=WAIT)
     cell(page, "naive", "gmm").focus()
@@ -68,30 +65,29 @@ def test_a_cell_turns_red_and_is_looked_at_closely(page: Page, link: Callable[..
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="M-HMC on GMM, the paper's")).to_be_visible(timeout=WAIT)
     expect(cell(page, "m-hmc", "gmm")).to_have_attribute("aria-pressed", "true", timeout=WAIT)
+    until_query(page, budget="0.02", cell="m-hmc.gmm", check="detailed balance")
 
 
 def test_a_row_is_run_from_the_matrix_and_stopped(page: Page, link: Callable[..., str]) -> None:
-    open_page(page, link(budget=5, cell="mala.gmm"))
+    open_checks(page, link(budget=5, cell="mala.gmm"))
     page.get_by_role("button", name="Check MALA on all targets").click()
-    state(page, "mala", "mdc", "running")
-    state(page, "mala", "gmm", "waiting")
-    state(page, "hmc", "mdc", "open")
-    expect(page.get_by_text("Check 1 of 14: marginals of MALA on MDC")).to_be_visible(timeout=WAIT)
+    cell_is(page, "mala", "mdc", "running")
+    cell_is(page, "mala", "gmm", "waiting")
+    cell_is(page, "hmc", "mdc", "open")
+    says(page, "Check 1 of 14: marginals of MALA on MDC")
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped: ")).to_be_visible(timeout=WAIT)
+    says(page, "Stopped: ")
     expect(page.get_by_role("button", name="Run all")).to_be_enabled(timeout=WAIT)
-    state(page, "mala", "gmm", "open")
+    cell_is(page, "mala", "gmm", "open")
 
 
 def test_the_report_opens_alone(page: Page, browser: Browser, link: Callable[..., str], tmp_path: Path) -> None:
     """From its file, without a request and without an error, in light and dark, wide and narrow; charts are drawn."""
-    open_page(page, link(cell="naive.gmm-overlapping"))
+    open_checks(page, link(cell="naive.gmm-overlapping"))
     page.get_by_role("button", name="Check this cell").click()
-    at_rest(page)
-    page.get_by_text("Share and report").click()
-    with page.expect_download(timeout=WAIT) as download:
-        page.get_by_role("button", name="Report").click()
-    download.value.save_as(tmp_path / "checks.html")
+    checked(page)
+    open_files(page)
+    (tmp_path / "checks.html").write_bytes(download(page, "Report"))
     for width, scheme in ((1200, "light"), (390, "dark")):
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
         alone, asked, said = context.new_page(), [], []
@@ -111,45 +107,46 @@ def test_the_report_opens_alone(page: Page, browser: Browser, link: Callable[...
 
 def test_right_against_wrong(page: Page, link: Callable[..., str]) -> None:
     """The slider goes from where neither eye nor test can tell to where the test is sure."""
-    open_page(page, link(exhibit="asymmetric", draws=1))
+    open_checks(page, link(exhibit="asymmetric", draws=1))
     page.get_by_role("button", name="Run both").click()
     expect(page.get_by_text("p-value against draws")).to_be_visible(timeout=WAIT)
     expect(page.get_by_text("Tested after")).to_have_count(0, timeout=WAIT)
-    expect(page.get_by_text("after 1 draws")).to_have_count(2)
+    expect(page.get_by_text("after 1 draws")).to_have_count(2, timeout=WAIT)
     assert page.get_by_text("no objection").count() == 2
     page.get_by_role("slider", name="Draws of each chain").focus()
     page.keyboard.press("End")
     expect(page.get_by_text("after 4,096 draws")).to_have_count(2, timeout=WAIT)
     assert page.get_by_text("no objection").count() == 1
-    page.wait_for_function("() => /draws=4096/.test(location.search)", timeout=WAIT)
+    until_query(page, budget="0.02", exhibit="asymmetric", draws="4096")
 
 
-def test_a_mixture_of_ones_own(page: Page, link: Callable[..., str]) -> None:
+def test_a_custom_mixture(page: Page, link: Callable[..., str]) -> None:
     """Added at the side and checked; refused while its weights sum to more than one, and nothing is lost by that."""
     page.set_viewport_size({"width": 1400, "height": 1200})
-    open_page(page, link(**OWN, **{"own.sampler": "naive"}))
+    open_checks(page, link(**CUSTOM, **{"own.sampler": "naive"}))
     expect(page.get_by_role("columnheader", name="your own GMM, 2 components")).to_be_visible(timeout=WAIT)
     page.get_by_role("button", name="Check it").click()
-    state(page, "naive", "own", "wrong")
-    at_rest(page)
+    cell_is(page, "naive", "own", "wrong")
+    checked(page)
     edit_first_row(page, 0.25, "0.7")
     expect(page.get_by_text("sum to 1.2, not to one")).to_be_visible(timeout=WAIT)
-    state(page, "naive", "own", "wrong")
+    cell_is(page, "naive", "own", "wrong")
     page.get_by_role("button", name="Make the weights sum to one").click()
-    state(page, "naive", "own", "open")
+    cell_is(page, "naive", "own", "open")
     page.wait_for_function("() => /own.weights=0.583/.test(location.search)", timeout=WAIT)
 
 
 def test_links_that_ask_for_nonsense_are_refused(page: Page, link: Callable[..., str]) -> None:
-    open_page(page, link(budget="<script>alert(1)</script>", seed="1e400", cell="<img src=x onerror=alert(1)>", z="z"))
-    refused = page.get_by_text("Not used of this link, so you see the defaults: budget, seed, cell, 1 more")
-    expect(refused).to_be_visible(timeout=WAIT)
+    nonsense = {"budget": "<script>alert(1)</script>", "seed": "1e400", "cell": "<img src=x onerror=alert(1)>"}
+    open_checks(page, link(**nonsense, z="z"))
+    refused = page.get_by_text("Ignored in this link:")
+    for words in (*(f"{name} (must be" for name in nonsense), "1 parameter that this page does not know"):
+        expect(refused).to_contain_text(words, timeout=WAIT)
     assert page.locator("script", has_text="alert(1)").count() == 0
     assert page.locator("img[src=x]").count() == 0
-    page.wait_for_function("() => /budget=1.0&/.test(location.search)", timeout=WAIT)
-    assert parse_qs(urlparse(page.url).query)["seed"] == ["0"]
-    open_page(page, link(**{"own": 1, "own.target": "blr", "own.shape": 2}))
-    expect(page.get_by_text("nothing is known of BLR's posterior under this prior")).to_be_visible(timeout=WAIT)
+    until_query(page)
+    open_checks(page, link(**{"own": 1, "own.target": "blr", "own.shape": 2}))
+    expect(page.get_by_text("the exact posterior of BLR under this prior is unknown")).to_be_visible(timeout=WAIT)
 
 
 @pytest.mark.parametrize("width", [390, 1400])
@@ -157,7 +154,7 @@ def test_the_matrix_fits_the_screen(browser: Browser, link: Callable[..., str], 
     """On a phone it scrolls sideways in its own frame, with the samplers' names in sight; the page does not."""
     context = browser.new_context(viewport={"width": width, "height": 844})
     page = context.new_page()
-    open_page(page, link())
+    open_checks(page, link())
     frame = page.locator(".verdicts")
     assert frame.evaluate("node => node.scrollWidth > node.clientWidth") == (width == 390)
     frame.evaluate("node => (node.scrollLeft = 1000)")

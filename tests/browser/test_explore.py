@@ -3,152 +3,112 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode, urlparse
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from dashboard.live.component import OUT_OF_REACH
 from mahmc import RunSpec
 from mahmc.diagnostics import arviz
-from tests.browser.conftest import Servers, edit_first_row
-
-APP = Path(__file__).parents[2] / "app.py"
-SMALL = {"draws": 2000, "warmup": 200, "chains": 8}
-LONG = {"target": "blr", "sampler": "hmc", "draws": 100_000, "warmup": 100, "chains": 16}
-WAIT = 60_000  # milliseconds; a cold cache compiles for some seconds
+from tests.support.browser import Servers, edit_first_row
+from tests.support.browser_pages import (
+    APP,
+    FINISHED,
+    LONG,
+    SMALL,
+    WAIT,
+    address,
+    chart,
+    download,
+    drawn,
+    drawn_further,
+    is_drawn,
+    open_files,
+    open_page,
+    press,
+    query,
+    says,
+    settled,
+    shown,
+    sidebar,
+    until_controls,
+    until_drawn,
+    until_query,
+    vertical_range,
+    zoom,
+)
 
 
 @pytest.fixture
 def link(serve: Servers) -> Callable[..., str]:
-    def address(**query: object) -> str:
-        return f"{serve(APP)}/explore?{urlencode(query)}"
-
-    return address
-
-
-def open_page(page: Page, address: str) -> Page:
-    page.goto(address)
-    expect(page.get_by_role("heading", name="Explore")).to_be_visible(timeout=WAIT)
-    return page
-
-
-def sidebar(page: Page) -> Locator:
-    return page.get_by_test_id("stSidebarUserContent")
-
-
-def press_run(page: Page) -> None:
-    sidebar(page).get_by_role("button", name="Run").click()
-
-
-def status(page: Page, words: str) -> Locator:
-    return page.get_by_text(words)
-
-
-def drawn(page: Page) -> int:
-    """Draws done, as the status line has it."""
-    return int(page.locator(".live-status-text").inner_text().split(" of ")[0].split()[-1].replace(",", ""))
+    return lambda **query: address(serve, "explore", query)
 
 
 @pytest.mark.parametrize("target", ["mdc", "blr", "gmm"])
 def test_from_click_to_finished_figures(page: Page, link: Callable[..., str], target: str) -> None:
     open_page(page, link(target=target, sampler="mahmc", view="full", **SMALL))
-    press_run(page)
-    expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
+    press(page, "Run")
+    says(page, FINISHED)
     expect(page.get_by_role("tab", name="Autocorrelation")).to_be_visible(timeout=WAIT)
-    expect(page.locator(".live-chart .main-svg").first).to_be_visible(timeout=WAIT)
+    is_drawn(page.locator(".live-chart").first)
     assert page.locator(".live-chart").count() >= 4
-    for chart in page.locator(".live-chart").all():
-        assert len(chart.get_attribute("aria-label") or "") > 20
+    for there in page.locator(".live-chart").all():
+        expect(there).to_have_attribute("aria-label", re.compile(".{21}"), timeout=WAIT)
     page.get_by_role("tab", name="All quantities").click()
     expect(page.get_by_text("z-score is the distance")).to_be_visible(timeout=WAIT)
 
 
 def test_updates_keep_the_node_and_the_zoom_then_stop_continue_reset(page: Page, link: Callable[..., str]) -> None:
     open_page(page, link(**LONG))
-    press_run(page)
-    chart = page.locator(".live-chart").first
-    expect(chart.locator(".main-svg").first).to_be_visible(timeout=WAIT)
-    page.wait_for_function("() => /Drawing: /.test(document.body.innerText)", timeout=WAIT)
-    chart.evaluate("node => { node.dataset.mark = 'mine' }")
-    plot = chart.locator(".nsewdrag").first.bounding_box()
-    assert plot is not None
-    page.mouse.move(plot["x"] + plot["width"] * 0.3, plot["y"] + plot["height"] * 0.3)
-    page.mouse.down()
-    page.mouse.move(plot["x"] + plot["width"] * 0.6, plot["y"] + plot["height"] * 0.7, steps=5)
-    page.mouse.up()
-    zoomed = chart.evaluate("node => (node.querySelector('.js-plotly-plot') || node).layout.yaxis.range.slice()")
-    before = drawn(page)
-    page.wait_for_function(
-        "before => { const t = document.querySelector('.live-status-text').innerText;"
-        " return Number(t.split(' of ')[0].split(' ').pop().replace(/,/g, '')) > before + 200 }",
-        arg=before, timeout=WAIT,
-    )  # fmt: skip
-    assert chart.evaluate("node => node.dataset.mark") == "mine"
-    after = chart.evaluate("node => (node.querySelector('.js-plotly-plot') || node).layout.yaxis.range.slice()")
-    assert after == pytest.approx(zoomed)
+    press(page, "Run")
+    trace = chart(page, "trace")
+    is_drawn(trace)
+    says(page, "Drawing:")
+    trace.evaluate("node => { node.dataset.mark = 'mine' }")
+    zoomed = zoom(page, trace)
+    until_drawn(page, drawn(page) + 200)
+    assert trace.evaluate("node => node.dataset.mark") == "mine"
+    assert vertical_range(trace) == pytest.approx(zoomed)
 
-    sidebar(page).get_by_role("button", name="Stop").click()
-    expect(status(page, "Stopped at")).to_be_visible(timeout=WAIT)
+    press(page, "Stop")
+    says(page, "Stopped at")
     stopped = drawn(page)
-    sidebar(page).get_by_role("button", name="Continue").click()
-    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
-    page.wait_for_function(
-        "before => { const t = document.querySelector('.live-status-text').innerText;"
-        " return Number(t.split(' of ')[0].split(' ').pop().replace(/,/g, '')) > before }",
-        arg=stopped, timeout=WAIT,
-    )  # fmt: skip
-    sidebar(page).get_by_role("button", name="Reset").click()
-    expect(status(page, "Choose a target and a sampler")).to_be_visible(timeout=WAIT)
+    press(page, "Continue")
+    says(page, "Drawing:")
+    until_drawn(page, stopped)
+    press(page, "Reset")
+    says(page, "Choose a target and a sampler")
 
 
-def follow(page: Page, chart: Locator) -> None:
-    """Until the trace has been drawn further, twice."""
-    chart.locator(".scatterlayer .trace path").first.wait_for(timeout=WAIT)
-    for _ in range(2):
-        end = chart.evaluate("node => node._fullLayout.xaxis.range[1]")
-        page.wait_for_function(
-            "([node, end]) => node._fullLayout.xaxis.range[1] > end", arg=[chart.element_handle(), end], timeout=WAIT
-        )
+def test_where_the_script_is_out_of_reach_the_page_says_so(browser: Browser, link: Callable[..., str]) -> None:
+    """As behind a proxy that answers unknown addresses with a page of its own."""
+    context = browser.new_context()  # the browser itself notes the error, which the fixture `page` would not allow
+    page = context.new_page()
+    page.route("**/live/**", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+    page.goto(link(**SMALL))
+    expect(page.get_by_text(OUT_OF_REACH)).to_be_visible(timeout=WAIT)
+    context.close()
 
 
-def test_a_run_is_followed_without_refreshing_the_page(page: Page, link: Callable[..., str]) -> None:
-    """Charts and status change by what the feed says; nothing comes over Streamlit's connection meanwhile.
-
-    Unless a warning comes or goes, which is for a refresh to show: some updates have none of that.
-    """
-    frames: list[int] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(len(frame))))
+def test_where_the_feed_is_out_of_reach_the_page_says_so_and_goes_on_later(
+    page: Page, link: Callable[..., str]
+) -> None:
     open_page(page, link(**LONG))
-    press_run(page)
-    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
-    chart = page.locator(".live-chart").first
-    for _ in range(10):
-        frames.clear()
-        before = drawn(page)
-        follow(page, chart)
-        if not frames:
-            break
-    assert drawn(page) > before
-    assert frames == []
-    sidebar(page).get_by_role("button", name="Reset").click()
-    expect(status(page, "Choose a target and a sampler")).to_be_visible(timeout=WAIT)
-
-
-def test_a_run_is_followed_where_the_feed_is_out_of_reach(page: Page, link: Callable[..., str]) -> None:
-    """As behind a proxy that answers unknown addresses with a page of its own: then this page is refreshed."""
-    page.route("**/live/*", lambda route: route.fulfill(body="<!doctype html>"))
-    open_page(page, link(**LONG))
-    press_run(page)
-    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
-    follow(page, page.locator(".live-chart").first)
-    sidebar(page).get_by_role("button", name="Stop").click()
-    expect(status(page, "Stopped at")).to_be_visible(timeout=WAIT)
+    page.route("**/live/*/explore?*", lambda route: route.fulfill(body="<!doctype html>"))
+    press(page, "Run")
+    expect(page.get_by_text("The server does not answer. Trying again …")).to_be_visible(timeout=WAIT)
+    page.unroute("**/live/*/explore?*")
+    says(page, "Drawing:")
+    drawn_further(page, chart(page, "trace"))
+    expect(page.get_by_text("The server does not answer")).to_have_count(0)
+    press(page, "Stop")
+    says(page, "Stopped at")
 
 
 def test_a_component_is_edited_in_the_table(page: Page, link: Callable[..., str]) -> None:
@@ -158,21 +118,26 @@ def test_a_component_is_edited_in_the_table(page: Page, link: Callable[..., str]
     page.get_by_text("Target's own parameters").click()
     edit_first_row(page, 0.5, "-3.5")
     page.wait_for_function("() => /means=-3.5%2C0/.test(location.search)", timeout=WAIT)
-    press_run(page)
-    expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
+    press(page, "Run")
+    says(page, FINISHED)
+    open_files(page)
+    spec = RunSpec.from_json(download(page, "Settings").decode())
+    assert dict(spec.settings)["means"][0] == -3.5
 
 
 def test_restart_on_slider(page: Page, link: Callable[..., str]) -> None:
     open_page(page, link(**LONG, follow=1))
-    press_run(page)
-    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
+    press(page, "Run")
+    says(page, "Drawing:")
+    before = query(page)
     slider = page.get_by_role("slider").first
     slider.focus()
     slider.press("ArrowLeft")
-    page.wait_for_function("() => !/epsilon=0.09(&|$)/.test(location.search)", timeout=WAIT)
-    expect(status(page, "Drawing:")).to_be_visible(timeout=WAIT)
-    expect(page.get_by_text("controls have changed")).to_have_count(0)
-    sidebar(page).get_by_role("button", name="Reset").click()
+    page.wait_for_function("() => /epsilon=/.test(location.search)", timeout=WAIT)
+    assert query(page) == before | {"epsilon": query(page)["epsilon"]}
+    says(page, "Drawing:")
+    expect(page.get_by_text("belong to earlier settings")).to_have_count(0)
+    press(page, "Reset")
 
 
 def test_deep_link_and_download_give_the_same_draws(
@@ -180,20 +145,15 @@ def test_deep_link_and_download_give_the_same_draws(
 ) -> None:
     """The address of one browser, opened in another, run and downloaded; and the snippet, run on its own."""
     open_page(page, link(target="gmm", sampler="mahmc", epsilon=0.25, seed=77, view="full", **SMALL))
-    page.wait_for_function("() => /seed=77/.test(location.search) && /update=/.test(location.search)", timeout=WAIT)
-    address = page.url
+    until_query(page, target="gmm", epsilon="0.25", seed="77", view="full", draws="2000", warmup="200", chains="8")
     context = browser.new_context(accept_downloads=True)
     files = []
     for i, tab in enumerate((page, context.new_page())):
-        open_page(tab, address)
-        press_run(tab)
-        tab.get_by_text("Share and download").click()
-        netcdf = tab.get_by_role("button", name="NetCDF")
-        expect(netcdf).to_be_visible(timeout=WAIT)
-        with tab.expect_download(timeout=WAIT) as download:
-            netcdf.click()
+        open_page(tab, page.url)
+        press(tab, "Run")
+        open_files(tab)
         files.append(tmp_path / f"{i}.nc")
-        download.value.save_as(files[-1])
+        files[-1].write_bytes(download(tab, "NetCDF"))
     snippet = page.locator("[data-testid=stCode]").nth(1).inner_text()
     context.close()
     one, two = (arviz().from_netcdf(str(file))["posterior"] for file in files)
@@ -205,57 +165,62 @@ def test_deep_link_and_download_give_the_same_draws(
     assert np.array_equal(np.array(json.loads(printed.splitlines()[-1])), one["q"].values)
 
 
-def test_closing_the_tab_cancels_its_run(browser: Browser, link: Callable[..., str], serve: Servers) -> None:
-    """The run would take hours; once its tab is gone, the server is soon at rest."""
-    context = browser.new_context()
-    tab = open_page(context.new_page(), link(**(LONG | {"draws": 10**6, "thin": 100, "keep": "tau"})))
-    press_run(tab)
-    expect(status(tab, "Drawing:").or_(status(tab, "Warming up:"))).to_be_visible(timeout=WAIT)
-    end = time.monotonic() + 60.0
-    while busy(serve) < 0.5:  # other tests may use the cores for a moment
-        assert time.monotonic() < end, "the run does not run"
-    context.close()
-    end = time.monotonic() + 60.0
-    while busy(serve) > 0.2:
-        assert time.monotonic() < end, "the run went on without its tab"
-
-
-def busy(serve: Servers) -> float:
-    """The share of one core that the server uses, over half a second."""
-    before, begin = serve.cpu_seconds(APP), time.monotonic()
-    time.sleep(0.5)
-    return (serve.cpu_seconds(APP) - before) / (time.monotonic() - begin)
-
-
 def test_simple_and_full_are_remembered_in_the_address(page: Page, link: Callable[..., str]) -> None:
     open_page(page, link())
     expect(page.get_by_text("Target's own parameters")).to_have_count(0)
-    page.get_by_role("radio", name="Full").or_(page.get_by_role("button", name="Full")).first.click()
+    sidebar(page).get_by_role("radio", name="Full").click()
     expect(page.get_by_text("Target's own parameters")).to_be_visible(timeout=WAIT)
-    page.wait_for_function("() => /view=full/.test(location.search)", timeout=WAIT)
-    assert parse_qs(urlparse(page.url).query)["view"] == ["full"]
+    until_query(page, view="full")
+    sidebar(page).get_by_role("radio", name="Simple").click()
+    expect(page.get_by_text("Target's own parameters")).to_have_count(0, timeout=WAIT)
+    until_query(page)
+
+
+def test_clicks_faster_than_the_page_runs_change_nothing_else(page: Page, link: Callable[..., str]) -> None:
+    """Runs of the page overtake each other; controls that come and go meanwhile keep their values."""
+    settings = {"target": "gmm", "epsilon": "0.25", "draws": "2000", "warmup": "200", "chains": "8"}
+    open_page(page, link(**settings))
+    page.evaluate(
+        """async () => {
+          const [simple, full] = document.querySelectorAll("[data-testid=stSidebarUserContent] [role=radio]");
+          for (let i = 0; i < 60; i++) {
+            (i % 2 ? simple : full).click();
+            await new Promise((resolve) => setTimeout(resolve, 20 + 10 * (i % 20)));
+          }
+        }"""
+    )
+    settled(page)
+    sidebar(page).get_by_role("radio", name="Full").click()
+    expect(page.get_by_text("Target's own parameters")).to_be_visible(timeout=WAIT)
+    until_query(page, **settings, view="full")
+    settled(page)
+    assert query(page) == settings | {"view": "full"}
+    until_controls(page, "ε Step size, exact: 0.25", "Chains, exact: 8", "Draws, exact: 2000")
 
 
 @pytest.mark.parametrize(
-    "query",
+    ("given", "kept", "refused"),
     [
-        {"target": "<img src=x onerror=alert(1)>", "sampler": "hmc"},
-        {"target": "mdc", "sampler": "hmc", "epsilon": "NaN"},
-        {"target": "mdc", "sampler": "hmc", "L": "9" * 10_000},
+        ({"target": "<img src=x onerror=alert(1)>", "sampler": "hmc"}, {"sampler": "hmc"}, "target (must be one of"),
+        ({"target": "gmm", "sampler": "hmc", "epsilon": "NaN"}, {"target": "gmm", "sampler": "hmc"}, "epsilon (must"),
+        ({"target": "mdc", "sampler": "hmc", "L": "9" * 10_000}, {"sampler": "hmc"}, "L (must be"),
     ],
     ids=["html", "nan", "long"],
 )
-def test_bad_links_give_a_message_and_the_defaults(page: Page, link: Callable[..., str], query: dict) -> None:
-    open_page(page, link(**query))
-    expect(page.get_by_text("This link cannot be used")).to_be_visible(timeout=WAIT)
-    expect(page.get_by_text("Choose a target and a sampler")).to_be_visible()
+def test_bad_links_give_a_message_and_the_defaults(
+    page: Page, link: Callable[..., str], given: dict, kept: dict, refused: str
+) -> None:
+    """What cannot be used is named and left out; everything else is used."""
+    open_page(page, link(**given))
+    expect(page.get_by_text(f"Ignored in this link: {refused}")).to_be_visible(timeout=WAIT)
+    says(page, "Choose a target and a sampler")
     assert page.locator("img[src=x]").count() == 0
-    page.wait_for_function("() => /target=mdc/.test(location.search) && /sampler=mahmc/.test(location.search)")
+    until_query(page, **kept)
 
 
 def test_a_card_of_the_overview_opens_and_runs(page: Page, serve: Servers) -> None:
     page.goto(serve(APP))
     page.get_by_role("button", name="Open and run").last.click()
-    expect(page.get_by_role("heading", name="Explore")).to_be_visible(timeout=WAIT)
-    expect(status(page, "Finished:")).to_be_visible(timeout=WAIT)
-    assert parse_qs(urlparse(page.url).query)["target"] == ["gmm"]
+    shown(page, "Explore")
+    says(page, "Finished:")
+    until_query(page, target="gmm", seed="7")

@@ -1,19 +1,41 @@
-"""Schedules, M-HMC and data of one's own, as a person uses them: in Chromium, on a real server."""
+"""Schedules, M-HMC and uploaded data, as a person uses them: in Chromium, on a real server."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import Servers
-from tests.browser.test_explore import APP, SMALL, WAIT, link, open_page, press_run, sidebar, status  # noqa: F401
+from tests.support.browser import Servers
+from tests.support.browser_pages import (
+    APP,
+    FINISHED,
+    SMALL,
+    WAIT,
+    address,
+    enter,
+    is_drawn,
+    main_part,
+    open_page,
+    place,
+    press,
+    query,
+    says,
+    shown,
+    sidebar,
+    until,
+    until_query,
+)
 
 FULL = {"view": "full", **SMALL}
+
+
+@pytest.fixture
+def link(serve: Servers) -> Callable[..., str]:
+    return lambda **query: address(serve, "explore", query)
 
 
 def choose_schedule(page: Page, kind: str) -> None:
@@ -31,41 +53,38 @@ def type_sequences(page: Page, text: str) -> None:
     field.press("Control+Enter")
 
 
-def in_the_link(page: Page, text: str) -> None:
-    page.wait_for_function(
-        "text => new URLSearchParams(location.search).toString().includes(text)", arg=text, timeout=WAIT
-    )
+def until_schedule(page: Page, text: str) -> None:
+    """Until the link has this schedule."""
+    until(page, lambda: query(page).get("schedule"), text)
 
 
-def test_iid_is_chosen_drawn_and_run(page: Page, link: Callable[..., str]) -> None:  # noqa: F811
+def test_iid_is_chosen_drawn_and_run(page: Page, link: Callable[..., str]) -> None:
     page.set_viewport_size({"width": 1400, "height": 1400})  # a drawing out of sight waits
     open_page(page, link(target="mdc", sampler="mahmc", **FULL))
-    expect(beads(page).locator(".main-svg").first).to_be_visible(timeout=WAIT)
+    is_drawn(beads(page))
     expect(beads(page).locator(".scatterlayer .trace .points path")).to_have_count(109, timeout=WAIT)
     choose_schedule(page, "I.i.d.")
     expect(page.get_by_text("On average 100 leapfrogs and 9 updates")).to_be_visible(timeout=WAIT)
     expect(beads(page).locator(".scatterlayer .trace .points path")).to_have_count(3 * 109, timeout=WAIT)
     before = beads(page).get_attribute("aria-label")
-    field = page.get_by_role("spinbutton", name="P(leapfrog), exact")
-    field.fill("0.5")
-    field.press("Enter")
-    in_the_link(page, "schedule=iid%28109%2C+0.5%29")
+    enter(page, "P(leapfrog), exact", "0.5")
+    until_schedule(page, "iid(109, 0.5)")
     expect(beads(page)).not_to_have_attribute("aria-label", before or "", timeout=WAIT)
-    press_run(page)
-    expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
+    press(page, "Run")
+    says(page, FINISHED)
     expect(page.get_by_text("Inner updates")).to_be_visible(timeout=WAIT)
 
 
-def test_a_sequence_without_its_mirror_image_is_refused_with_the_reason(page: Page, link: Callable[..., str]) -> None:  # noqa: F811
+def test_a_sequence_without_its_mirror_image_is_refused_with_the_reason(page: Page, link: Callable[..., str]) -> None:
     open_page(page, link(target="gmm", sampler="mahmc", schedule="sequences(010)", **FULL))
     type_sequences(page, "0001 : 0.5\n010 : 0.5")
     expect(page.get_by_text("P(D⁻¹)/P(D) is zero")).to_be_visible(timeout=WAIT)
-    assert parse_qs(urlparse(page.url).query)["schedule"] == ["sequences(010)"]
+    assert query(page)["schedule"] == "sequences(010)"
     page.get_by_role("button", name="Add mirror images").click()
-    in_the_link(page, "schedule=sequences%280001%3A0.25%2C+1000%3A0.25%2C+010%3A0.5%29")
+    until_schedule(page, "sequences(0001:0.25, 1000:0.25, 010:0.5)")
     expect(page.get_by_text("P(D⁻¹)/P(D) is zero")).to_have_count(0, timeout=WAIT)
-    press_run(page)
-    expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
+    press(page, "Run")
+    says(page, FINISHED)
 
 
 def a_table(folder: Path) -> Path:
@@ -81,10 +100,7 @@ def upload(page: Page, path: Path) -> None:
 
 
 def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
-    page: Page,
-    browser: Browser,
-    link: Callable[..., str],  # noqa: F811
-    tmp_path: Path,
+    page: Page, browser: Browser, link: Callable[..., str], tmp_path: Path
 ) -> None:
     page.set_viewport_size({"width": 1400, "height": 1200})
     open_page(page, link(target="blr", sampler="mahmc", **FULL))
@@ -94,30 +110,28 @@ def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
     upload(page, bad)
     expect(page.get_by_text("This file cannot be used: column 'sex' holds text")).to_be_visible(timeout=WAIT)
     assert page.locator("img[src=x]").count() == 0
-    assert "data=" not in page.url
+    assert "data" not in query(page)
     upload(page, a_table(tmp_path))
     expect(page.get_by_text("The first 5 of 80 rows.")).to_be_visible(timeout=WAIT)
     page.get_by_role("button", name="Use these data").click()
     expect(page.get_by_text("BLR on your data: patients.csv, 80 × 2")).to_be_visible(timeout=WAIT)
-    in_the_link(page, "&data=")
-    press_run(page)
-    expect(status(page, "Finished: 2,200 of 2,200")).to_be_visible(timeout=WAIT)
+    until(page, lambda: "data" in query(page), True)
+    press(page, "Run")
+    says(page, FINISHED)
     expect(page.get_by_role("tab", name="Autocorrelation")).to_be_visible(timeout=WAIT)
-    main = page.get_by_test_id("stMainBlockContainer")
-    assert main.locator(".live-chart").count() >= 4
-    main.get_by_role("combobox").first.click()
+    assert main_part(page).locator(".live-chart").count() >= 4
+    main_part(page).get_by_role("combobox").first.click()
     expect(page.get_by_role("option", name="β[0] (age)")).to_be_visible(timeout=WAIT)
     page.keyboard.press("Escape")
     context = browser.new_context()
     elsewhere = open_page(context.new_page(), page.url)
     expect(elsewhere.get_by_text("upload the same file again")).to_be_visible(timeout=WAIT)
-    elsewhere.wait_for_function("() => /target=blr/.test(location.search)", timeout=WAIT)
+    until_query(elsewhere, **{name: text for name, text in query(page).items() if name != "data"})
     sidebar(elsewhere).get_by_text("Target's own parameters").click()
     upload(elsewhere, a_table(tmp_path))
     elsewhere.get_by_role("button", name="Use these data").click()
     expect(elsewhere.get_by_text("BLR on your data: patients.csv, 80 × 2")).to_be_visible(timeout=WAIT)
-    in_the_link(elsewhere, "&data=")
-    assert parse_qs(urlparse(elsewhere.url).query) == parse_qs(urlparse(page.url).query)
+    until_query(elsewhere, **query(page))
     context.close()
     page.get_by_role("button", name="Back to the breast cancer data").click()
     expect(page.get_by_text("BLR on your data")).to_have_count(0, timeout=WAIT)
@@ -126,24 +140,22 @@ def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
 def test_the_preset_of_the_overview_opens_in_compare(page: Page, serve: Servers) -> None:
     page.goto(serve(APP))
     page.get_by_role("button", name="Open in Compare").click()
-    expect(page.get_by_role("heading", name="Compare")).to_be_visible(timeout=WAIT)
-    in_the_link(page, "compare.iid=1")
-    budget = page.get_by_role("spinbutton", name="Leapfrogs of a replicate")
-    budget.fill("160000")
-    budget.press("Enter")
-    in_the_link(page, "compare.budget.mdc=160000")
-    page.get_by_role("button", name="Run").click()
-    expect(page.get_by_text("Finished: ")).to_be_visible(timeout=WAIT)
-    expect(page.get_by_text("MAHMC, I.I.D.").first).to_be_visible(timeout=WAIT)
+    shown(page, "Compare")
+    until_query(page, samplers="hmc,mahmc", iid="1")
+    enter(page, "Leapfrogs of a replicate", "160000")
+    until_query(page, samplers="hmc,mahmc", iid="1", budget="160000")
+    press(page, "Run")
+    says(page, "Finished: ")
+    expect(place(page, "headlines")).to_contain_text("MAHMC, I.I.D.", timeout=WAIT)
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-def test_the_controls_of_a_schedule_fit_the_screen(browser: Browser, link: Callable[..., str], width: int) -> None:  # noqa: F811
+def test_the_controls_of_a_schedule_fit_the_screen(browser: Browser, link: Callable[..., str], width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 1200})
     page = open_page(context.new_page(), link(target="mdc", sampler="mahmc", schedule="iid(60, 0.8)", **FULL))
     if width < 600:
         page.get_by_test_id("stExpandSidebarButton").click()
-    expect(beads(page).locator(".main-svg").first).to_be_visible(timeout=WAIT)
+    is_drawn(beads(page))
     side = sidebar(page).bounding_box()
     for part in (beads(page), sidebar(page).get_by_role("radiogroup", name="Schedule")):
         box = part.bounding_box()

@@ -1,0 +1,45 @@
+"""The files that every browser fetches once: our script and plotly.js. No Streamlit in here.
+
+Both names change with the content, so a browser may keep a file for good. The script is the files of browser/ end to
+end: one module, whose own style sheet is a text inside.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from zlib import crc32
+
+import plotly
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+_BROWSER = Path(__file__).parent / "browser"
+_SCRIPTS = ("dom", "chart", "status", "words", "table", "files", "matrix", "part", "address", "reader", "entry")
+_STYLES = ("chart", "status", "words", "table", "files", "matrix", "reader")
+_FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
+_PLOTLY_FILE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+
+def _joined(names: tuple[str, ...], suffix: str) -> str:
+    return "\n".join((_BROWSER / f"{name}.{suffix}").read_text(encoding="utf-8") for name in names)
+
+
+_MODULE = f"const STYLE = {json.dumps(_joined(_STYLES, 'css'))};\n{_joined(_SCRIPTS, 'js')}".encode()
+
+LIBRARY = f"live/plotly-{plotly.__version__}.js"  # relative to the app's address, as all addresses here
+MODULE = f"live/live-{crc32(_MODULE):08x}.js"
+
+
+def routes(prefix: str) -> list[Route]:
+    """Where a server answers with these files."""
+    return [Route(f"{prefix}/{LIBRARY}", _library), Route(f"{prefix}/{MODULE}", _module)]
+
+
+def _library(request: Request) -> Response:
+    return FileResponse(_PLOTLY_FILE, media_type="text/javascript", headers=_FOR_GOOD)
+
+
+def _module(request: Request) -> Response:
+    return Response(_MODULE, media_type="text/javascript", headers=_FOR_GOOD)

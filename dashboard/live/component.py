@@ -1,0 +1,86 @@
+"""The live transport's side in Streamlit: one component, mounted once to follow a page and once for each place.
+
+The component's own script only loads the module of assets.py: Streamlit sends a component's script with each mount.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Literal
+
+import streamlit as st
+
+from dashboard.live.assets import MODULE
+
+Kind = Literal["status", "remarks", "lines", "table", "matrix", "files", "chart"]
+
+OUT_OF_REACH = (
+    "This page cannot load its charts and figures: the server's addresses below live/ are out of reach. If the "
+    "dashboard is behind a proxy, the proxy must pass on all paths below the app. Then reload the page."
+)
+# The app's own address, also below a path, is the folder that holds Streamlit's static/ files.
+_LOADER = f"""
+const page = document.querySelector('script[src*="static/js/"]')?.src ?? new URL("/a/b/", location);
+const live = import(new URL("../../{MODULE}", page)).catch(() => ({{ default: explain }}));
+function explain({{ data, parentElement }}) {{
+  if (data.kind === "feed") parentElement.textContent = "{OUT_OF_REACH}";
+}}
+export default async (component) => (await live).default(component);
+"""
+_mount = st.components.v2.component("mahmc_live", html='<div class="live"></div>', js=_LOADER, isolate_styles=False)
+_runs = count()
+
+
+def follow(
+    address: str,
+    view_mark: str,
+    link: str,
+    title: str = "",
+    on_refresh: Callable[[], None] | None = None,
+    on_navigate: Callable[[str], None] | None = None,
+    key: str = "live.feed",
+) -> None:
+    """Have the browser fetch the page's content from `address`, now and for as long as the view is busy.
+
+    To be called once in each run of a page, before its parts. The address bar shows `link` as the query, in place of
+    the query before; the browser's tab shows `title`. When the layout differs from `view_mark`, the page runs again,
+    after `on_refresh`. When Back or Forward leads to another query of this page, `on_navigate` gets the query.
+    """
+
+    def refresh() -> None:
+        if on_refresh:
+            on_refresh()
+
+    def navigate() -> None:
+        query = _sent(key, "navigate")
+        if on_navigate and isinstance(query, str):
+            on_navigate(query.removeprefix("?"))
+
+    # Streamlit calls the script only for data that changed, and each run of a page is a reason to look.
+    feed = {"address": address, "mark": view_mark, "link": link, "title": title, "run": next(_runs)}
+    _mount(key=key, data={"kind": "feed", **feed}, on_refresh_change=refresh, on_navigate_change=navigate)
+
+
+def part(place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any], None] | None = None) -> None:
+    """A place that the browser fills. With the same key and place again, its DOM nodes stay as they are.
+
+    `on_event` gets what the user did, as plain JSON: of a matrix {"chosen": [row, column]} or {"row": [row]}.
+    """
+    key = f"live.{place}" if key is None else key
+
+    def event() -> None:
+        value = _sent(key, "event")
+        if on_event and value is not None:
+            on_event(value)
+
+    _mount(key=key, data={"kind": kind, "place": place}, on_event_change=event)
+
+
+def _sent(key: str, name: str) -> Any:
+    """What the browser sent, as plain JSON; None if there is nothing, or something else."""
+    try:
+        return json.loads(json.dumps(st.session_state[key][name], allow_nan=False))
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,173 @@
+"""Compare: what is compared, and a place for each part of what is found."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard import figures
+from dashboard.live import component
+from dashboard.pages import page
+from dashboard.settings.uploads import TARGET
+from dashboard.views.compare import Shown
+from dashboard.views.compare import problem as why_not
+from dashboard.views.side_by_side import captions, titles
+from dashboard.widgets import controls, sampling, trajectory, uploading
+from dashboard.widgets.controls import Controls, sync
+from dashboard.widgets.markup import unmarked
+from mahmc import InvalidInput, schedules, tables
+from mahmc.compare import COSTS, WORST
+from mahmc.samplers import SAMPLERS
+from mahmc.spec import ALTERNATE, NONE
+
+
+def sidebar(here: Controls) -> None:
+    """All controls."""
+    with st.sidebar:
+        sampling.choose_target(here)
+        choices = here.settings.choices
+        if choices.target == TARGET:
+            uploading.choose_known(here, "data")
+        controls.multiselect(here, "samplers", "Samplers", lambda name: SAMPLERS[name].title)
+        able = here.settings.able()
+        if left_out := [SAMPLERS[name].title for name in here.settings.samplers if name not in able]:
+            st.caption(f"Left out: {', '.join(left_out)}, as this target has no discrete variables to visit.")
+        if choices.family().updates:
+            controls.toggle(
+                here, "iid", "MAHMC: Nᵁ against an i.i.d. schedule of the same mean",
+                help="Also MAHMC with each step drawn on its own, a leapfrog or an update, as many of both on average.",
+            )  # fmt: skip
+        if choices.target == tables.SECOND_TARGET:
+            controls.toggle(here, "second", "Also MAHMC at Nᵁ = 4, ε = 0.035",
+                            help="The paper's second figure for MAHMC on MDC, 6.08e-3.")  # fmt: skip
+        for name in able:
+            _sampler(here, name)
+        for name in ("budget", "replicates"):
+            controls.field(here, name)
+        controls.seed(here)
+
+
+def _sampler(here: Controls, sampler: str) -> None:
+    """A sampler's settings, the paper's to begin with."""
+    choices, method = here.settings.choices, SAMPLERS[sampler]
+    with st.expander(method.title, key=f"compare.{sampler}"):
+        if method.takes_schedule and choices.updates(sampler):
+            _schedule(here, sampler)
+        entries = here.settings.entries()
+        for name in method.defaults(choices.target):
+            if f"{sampler}.{name}" in entries:  # a schedule may take its place
+                controls.field(here, f"{sampler}.{name}")
+        if choices.updates(sampler):
+            picked, used = choices.picked(sampler), choices.used(sampler)
+            controls.multiselect(here, f"{sampler}.update", "Updates of qᴼ", help=trajectory.UPDATE_HELP, picked=picked)
+            if len(used) < len(picked):
+                st.caption(f"Used: {', '.join(used)}. The schedule has no more kinds of update.")
+            usual = choices.outer(sampler)[1]
+            controls.select(
+                here, f"{sampler}.outer", "After the trajectory", help=trajectory.OUTER_HELP,
+                titles=lambda name: f"{name} (as usual)" if name == usual else "no update" if name == NONE else name,
+            )  # fmt: skip
+
+
+def _schedule(here: Controls, sampler: str) -> None:
+    """A schedule as text. What is no schedule is said, and the last good one stays in use."""
+    name, choices = f"{sampler}.schedule", here.settings.choices
+    entry, draft = here.entry(name), (choices.target, sampler, "text")
+    key = here.key(entry)
+    text = sync(key, choices.drafts.get(draft) or entry.value)
+    st.text_input("Schedule", text, key=key, on_change=_typed, args=(here, name, draft, key),
+                  help=f"{trajectory.SCHEDULE_HELP} Write it as one of: {schedules.FORMS}")  # fmt: skip
+    try:
+        entry.kind.parse(text)
+    except InvalidInput as refusal:
+        st.warning(f"Not used yet: {unmarked(str(refusal))}", icon=":material/edit:")
+
+
+def _typed(here: Controls, name: str, draft: tuple[str, ...], key: str) -> None:
+    """Keep what was typed, and use it if it is a schedule."""
+    text = st.session_state[key].strip() or ALTERNATE
+    with suppress(InvalidInput):  # the page says what is wrong
+        here.take(name, here.entry(name).kind.parse(text))
+        text = ""
+    settings = here.settings
+    here.replace(replace(settings, choices=settings.choices.drafted(draft, text)))
+
+
+def body(here: Controls, shown: Shown) -> None:
+    """The title with the one button that matters now, and places for bars, words and table."""
+    refusal, job = why_not(here.settings, shown.now), shown.job
+    with page.title("Compare"):
+        if job is not None and job.alive:
+            st.button("Stop", icon=":material/stop:", key="compare.stop", on_click=here.tab.stop, args=("compare",),
+                      help="Replicates that are done stay")  # fmt: skip
+        else:
+            st.button("Run", icon=":material/play_arrow:", type="primary", disabled=bool(refusal), key="compare.run",
+                      on_click=_run, args=(here,))  # fmt: skip
+    page.problem(here, refusal)
+    left, right = st.columns(2)
+    with left:
+        controls.select(here, "cost", "Cost", COSTS.__getitem__, "What effective sample size is divided by.")
+    with right:
+        _choose_quantity(here, shown)
+    with page.place("live"):
+        component.part("status", "status")
+        component.part("remarks", "remarks")
+    with page.place("found"):
+        if shown.found is not None:
+            component.part("headlines", "lines")
+            component.part("bars", "chart")
+            component.part("table", "table")
+    with page.place("closer"):
+        if shown.at_rest:
+            _closer(here, shown)
+
+
+def _run(here: Controls) -> None:
+    here.tab.compare(here.settings.comparison(here.tab.uploads))
+
+
+def _choose_quantity(here: Controls, shown: Shown) -> None:
+    names = shown.job.result.found.quantities if shown.job else ()
+    key = f"compare.quantity.{'.'.join(names)}"
+    place = (names or ("",)).index(sync(key, shown.quantity or next(iter(names), "")))
+    st.selectbox(
+        "Quantity", names or ("",), place, key=key, disabled=not names, help="Whose effective sample size is compared.",
+        format_func=lambda name: "the worst of all" if name == WORST else figures.plain(name),
+        on_change=lambda: here.take("quantity", _chosen(st.session_state[key], names)),
+    )  # fmt: skip
+
+
+def _chosen(name: str, names: tuple[str, ...]) -> str:
+    """The quantity as settings have it: nothing for the main one."""
+    return "" if name == names[0] else name
+
+
+def _closer(here: Controls, shown: Shown) -> None:
+    """When it is at rest: open in Explore, and each sampler's draws."""
+    found = shown.found
+    assert found is not None
+    st.subheader("Open in Explore")
+    with st.container(horizontal=True):
+        for label, entry in found.done.items():
+            if st.button(label, key=f"compare.open.{label}", icon=":material/tune:"):
+                here.tab.explore(
+                    (entry.run.spec if entry.run else entry.spec).on(found.target, keep=None, start="default")
+                )
+                st.switch_page("pages/explore.py")
+    requests = {request.place: request for request in shown.view().charts}
+    if "agreement" in requests:
+        st.subheader("Posterior means against the reference")
+        component.part("agreement", "chart")
+    component.part("accuracy", "lines")
+    for kind, title in titles(found).items():
+        st.subheader(title)
+        page.charts([request for place, request in requests.items() if place.startswith(f"{kind}.")], columns=3)
+        st.caption(captions(found)[kind])
+
+
+def share(here: Controls, shown: Shown) -> None:
+    """The link, and the table as files."""
+    files = "" if shown.at_rest else "The table appears here as files when a comparison has ended."
+    page.share(here, "This link brings back these controls; Run then gives the same table.", files)

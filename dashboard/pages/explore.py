@@ -1,0 +1,222 @@
+"""Explore: controls at the side, the live part, what comes after a run, and pinned runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from dashboard.live import component
+from dashboard.pages import page
+from dashboard.settings.uploads import TARGET, Upload
+from dashboard.views import beads
+from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, Shown
+from dashboard.widgets import controls, sampling, trajectory, uploading
+from dashboard.widgets.controls import Controls, sync
+from dashboard.work.job import Status
+from dashboard.work.tab import MOST_NAME, MOST_PINS
+from mahmc import RunSpec
+from mahmc.spec import RUN_PARAMETERS
+from mahmc.targets import FAMILIES, Target
+
+
+def sidebar(here: Controls) -> None:
+    """All controls."""
+    with st.sidebar:
+        controls.segmented(here, "view", "Depth", help="Simple: the essentials. Full: every control and diagnostic.")
+        full = here.settings.view == "full"
+        sampling.choose_target_and_sampler(here)
+        trajectory.choose(here, full)
+        if full:
+            _drawing(here)
+        sampling.offer_defaults(here)
+        if full:
+            with sampling.target_settings(here):
+                uploading.choose(here)
+            with st.expander("Run: chains, draws, seed", key="explore.run.settings"):
+                for name in RUN_PARAMETERS:
+                    if name != "seed":
+                        controls.number(here, name)
+                controls.seed(here)
+        _buttons(here)
+        controls.toggle(
+            here, "follow", "Restart when I move a slider",
+            help="On: every change of a control starts the chains anew at once. Off: press Run when you are ready.",
+        )  # fmt: skip
+
+
+def _drawing(here: Controls) -> None:
+    """The schedule as beads on a string."""
+    text = beads.words(here.settings.choices)
+    if text:
+        st.caption(text)
+    for request in beads.requests(here.settings.choices, here.settings.seed):
+        component.part(request.place, "chart")
+
+
+def _buttons(here: Controls) -> None:
+    tab = here.tab
+    job, (spec, problem) = tab.jobs.get("explore"), tab.spec()
+    alive = job is not None and job.alive
+    resumable = job is not None and not alive and job.status is Status.STOPPED
+    buttons: list[tuple[str, str, bool, Callable[[], None], str]] = [
+        ("Run", "play_arrow", spec is not None, lambda: _run(here), "Start chains with these settings"),
+        ("Stop", "stop", alive, lambda: tab.stop("explore"), "Stop at once; what was drawn stays"),
+        ("Continue", "resume", resumable, lambda: tab.resume("explore"), "Go on exactly where it was stopped"),
+        ("Reset", "restart_alt", job is not None, lambda: tab.reset("explore"), "Stop, and forget what was drawn"),
+    ]
+    columns = st.columns(2, wrap=False)
+    for i, (label, icon, enabled, action, text) in enumerate(buttons):
+        columns[i % 2].button(
+            label, icon=f":material/{icon}:", type="primary" if label == "Run" else "secondary", width="stretch",
+            disabled=not enabled, on_click=action, help=text, key=f"explore.side.{label}",
+        )  # fmt: skip
+    if problem:
+        st.error(problem)
+
+
+def _run(here: Controls) -> None:
+    spec, _ = here.tab.spec()
+    if spec is not None:
+        here.tab.run(spec)
+
+
+def body(here: Controls, shown: Shown) -> None:
+    """The title with the one button that matters now, the live part, and what comes after a run."""
+    _head(here, shown)
+    page.problem(here)
+    with page.place("live"):
+        component.part("status", "status")
+        component.part("remarks", "remarks")
+    with page.place("quantity"):
+        _choose_quantity(here, shown)
+    with page.place("charts"):
+        page.charts([r for r in shown.view().charts if r.place in (*LIVE_CHARTS, *FULL_CHARTS)])
+    with page.place("after"):
+        if shown.full:
+            _after(shown)
+    with page.place("pins"):
+        if shown.full:
+            _pins(here, shown)
+
+
+def _head(here: Controls, shown: Shown) -> None:
+    tab, job = here.tab, shown.present
+    with page.title("Explore"):
+        if job is not None and job.alive:
+            st.button("Stop", key="explore.main.stop", icon=":material/stop:", on_click=tab.stop, args=("explore",))
+        else:
+            st.button("Run", key="explore.main.run", icon=":material/play_arrow:", type="primary", on_click=_run,
+                      args=(here,), disabled=shown.spec is None)  # fmt: skip
+    with page.place("data"):
+        if shown.spec is not None and shown.spec.data:
+            st.caption(f"{TARGET.upper()} on your data: {uploading.described(tab.uploads[shown.spec.data])}.")
+
+
+def _choose_quantity(here: Controls, shown: Shown) -> None:
+    """Which quantity tiles and charts are about; the main one to begin with."""
+    if not shown.names or shown.target is None:
+        return
+    labels, key = shown.labels(), f"explore.quantity.{shown.target.name}.{len(shown.names)}"
+    st.selectbox(
+        "Quantity", shown.names, shown.names.index(sync(key, shown.name)), key=key, format_func=labels.__getitem__,
+        disabled=shown.target.name != here.settings.choices.target,
+        on_change=lambda: here.take("quantity", st.session_state[key]),
+        help="The quantity that tiles, trace, histogram and running mean show.",
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ after the run
+
+
+def _after(shown: Shown) -> None:
+    """Diagnostics that need a run at rest, in tabs."""
+    if not shown.at_rest:
+        return
+    st.subheader("Diagnostics")
+    *tabs, table = st.tabs([*AT_REST.values(), "All quantities"])
+    for place, tab in zip(AT_REST, tabs, strict=True):
+        with tab:
+            component.part(place, "chart")
+    with table:
+        _table(shown)
+
+
+def _table(shown: Shown) -> None:
+    result = shown.result
+    if result is None or not result.estimated:
+        st.caption("Diagnostics of all quantities are being worked out …")
+        return
+    whole = st.column_config.NumberColumn(format="%.0f")
+    st.dataframe(shown.summary(), column_config={"ESS bulk": whole, "ESS tail": whole,
+                                                 "R-hat": st.column_config.NumberColumn(format="%.4f"),
+                                                 "z-score": st.column_config.NumberColumn(format="%.2f")})  # fmt: skip
+    source = next((truth.source for truth in result.target.truths.values()), "none known")
+    st.caption(
+        f"Truth: {source}. The z-score is the distance of the mean from the truth in Monte Carlo errors; beyond 3 in "
+        "absolute value is suspicious. An empty cell is undefined: the quantity never changed, or its truth is not "
+        "known."
+    )
+
+
+# ------------------------------------------------------------------------------------------------- pinned runs
+
+
+def _pins(here: Controls, shown: Shown) -> None:
+    """Up to four runs kept for comparison."""
+    pins, job = here.tab.pins, here.tab.jobs.get("explore")
+    if not pins and not shown.at_rest:
+        return
+    st.subheader("Pinned runs")
+    kept = any(pin.job is job for pin in pins)
+    st.button("Pin this run", icon=":material/push_pin:", on_click=here.tab.pin, key="explore.pin",
+              disabled=len(pins) >= MOST_PINS or kept or not shown.at_rest,
+              help=f"Keep up to {MOST_PINS} runs: they are drawn over the histogram and compared below.")  # fmt: skip
+    for pin in pins:
+        _pin_row(here, pin.name, pin.job.number, pin.job.work.spec, pin.job.work.snapshot().drawn)
+    if pins:
+        component.part("pins", "chart")
+
+
+def _pin_row(here: Controls, name: str, number: int, spec: RunSpec, drawn: int) -> None:
+    field, reopen, unpin = st.columns([6, 1, 1], vertical_alignment="bottom")
+    key = f"explore.pin.{number}"
+    field.text_input("Name", sync(key, name), key=key, max_chars=MOST_NAME, label_visibility="collapsed",
+                     on_change=lambda: here.tab.rename(number, st.session_state[key]))  # fmt: skip
+    reopen.button("Reopen", key=f"{key}.reopen", on_click=here.tab.reopen, args=(number,), width="stretch",
+                  help="Show this run again, with its settings in the controls")  # fmt: skip
+    unpin.button("Unpin", key=f"{key}.unpin", on_click=here.tab.unpin, args=(number,), width="stretch")
+    st.caption(f"{spec.target} · {spec.sampler} · {spec.chains} chains × {drawn:,} draws · seed {spec.seed}")
+
+
+# ------------------------------------------------------------------------------------------------------ sharing
+
+
+def share(here: Controls, shown: Shown) -> None:
+    """The link, the program, and files."""
+    spec, target = (shown.job.result.spec, shown.target) if shown.job else (shown.spec, shown.target)
+    if spec is None or target is None:
+        return
+    about = "This link, seed included, brings back these controls; Run then gives the same draws, bit for bit."
+    about += " Your data are not part of it." if spec.data else ""
+    rest = shown.result is not None and shown.job is not None and not shown.job.alive and bool(shown.result.drawn)
+    files = f"Draws take {shown.memory()} in memory." if rest else "Files appear here when a run has ended."
+    page.share(here, about, files, snippet(spec, target, here.tab.uploads.get(spec.data)))
+
+
+def snippet(spec: RunSpec, target: Target, upload: Upload | None = None) -> str:
+    """The program that makes this run. Of a file only the name is told, not where it lies."""
+    file = Path(FAMILIES[spec.target].file).name
+    load = f"mahmc.load_targets({file!r})  # where this target is written\n" if file else ""
+    imports = "import mahmc\n"
+    if upload is not None:
+        imports = "from pathlib import Path\n\nimport mahmc\nfrom mahmc import tabular\n"
+        settings = "".join(f", {name}={value!r}" for name, value in spec.settings)
+        load = (
+            f"table = tabular.read(Path({upload.file!r}).read_bytes())  # your file\n"
+            f"X, y, names = tabular.design(table, {upload.column!r})\n"
+            f"target = mahmc.targets.{TARGET}(X, y{settings})\n"
+        )
+    shown = f"print(run.acceptance, run.ess({target.paper_quantity!r}))"
+    return f"{imports}\n{load}{spec.to_python()}\n{shown}\n"

@@ -1,0 +1,197 @@
+"""One value of a page's settings: its kind (how text becomes a value and back), what it is now, and its default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+from mahmc import InvalidInput, Parameter, schedules
+from mahmc.spec import ALTERNATE
+
+MOST_LISTED = 12  # options that a message names
+
+
+class Kind(Protocol):
+    """How a value is read from text and written. `allowed` completes "must be …"."""
+
+    @property
+    def allowed(self) -> str: ...
+
+    def parse(self, text: str) -> Any: ...
+
+    def text(self, value: Any) -> str: ...
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number, list of numbers or yes/no, as the engine's registry describes it."""
+
+    parameter: Parameter
+
+    @property
+    def allowed(self) -> str:
+        return self.parameter.range
+
+    def parse(self, text: str) -> Any:
+        return self.parameter.parse(text)
+
+    def text(self, value: Any) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, tuple):
+            return ",".join(self.text(item) for item in value)
+        return repr(value) if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of some names."""
+
+    options: Sequence[str]
+
+    @property
+    def allowed(self) -> str:
+        return f"one of {_listed(self.options)}"
+
+    def parse(self, text: str) -> str:
+        if text not in self.options:
+            raise InvalidInput(f"must be {self.allowed}")
+        return text
+
+    def text(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class SomeOf:
+    """Some of some names, in an order of their own, separated by commas."""
+
+    options: Sequence[str]
+
+    @property
+    def allowed(self) -> str:
+        return f"some of {_listed(self.options)}"
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys(name for name in text.split(",") if name))
+        if not set(names) <= set(self.options):
+            raise InvalidInput(f"must be {self.allowed}")
+        return names
+
+    def text(self, value: Sequence[str]) -> str:
+        return ",".join(value)
+
+
+@dataclass(frozen=True)
+class Name:
+    """The name of a quantity, as "u" or "beta[3]"; whether a run has it is seen when it is looked at."""
+
+    allowed = "the name of a quantity"
+
+    def parse(self, text: str) -> str:
+        if not re.fullmatch(r"[A-Za-z_]\w{0,40}(\[\d{1,6}\])?", text, re.ASCII):
+            raise InvalidInput(f"must be {self.allowed}")
+        return text
+
+    def text(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Yes or no."""
+
+    allowed = "0 or 1"
+
+    def parse(self, text: str) -> bool:
+        if text not in ("0", "1"):
+            raise InvalidInput(f"must be {self.allowed}")
+        return text == "1"
+
+    def text(self, value: bool) -> str:
+        return str(int(value))
+
+
+@dataclass(frozen=True)
+class ScheduleText:
+    """A schedule P^D as text."""
+
+    allowed = "a schedule that can be read, with each sequence's mirror image: " + schedules.FORMS
+
+    def parse(self, text: str) -> str:
+        return text if text == ALTERNATE else str(schedules.parse(text))
+
+    def text(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Uploaded data, by fingerprint. A link does not carry data: whoever reads a link must have them already."""
+
+    allowed = "data that were uploaded in this tab"
+
+    def parse(self, text: str) -> str:
+        return text
+
+    def text(self, value: str) -> str:
+        return value
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One value: its kind, what it is, what it is unless something was chosen, and where the settings keep it.
+
+    `at` is a field's name, or the names of nested fields, or ("choices", "chosen", *path).
+    """
+
+    kind: Kind
+    value: Any
+    default: Any
+    at: tuple[str, ...]
+
+
+class Settings:
+    """What all pages' settings have in common: they are frozen dataclasses, changed entry by entry."""
+
+    def entries(self) -> dict[str, Entry]:
+        """All values by their name in a link, in its order: what others depend on comes first."""
+        return {}
+
+    def renamed(self, query: Mapping[str, str]) -> dict[str, str]:
+        """A query with the names that links of earlier versions use replaced by today's."""
+        return dict(query)
+
+    def check(self) -> None:
+        """InvalidInput if the values do not go together."""
+
+    def plain(self) -> Self:
+        """The settings without what was chosen of target and sampler, where that does not go together."""
+        return self
+
+    def named(self, *path: str) -> str:
+        """The entry at this path of `choices.chosen`, by its name in links."""
+        return next(name for name, entry in self.entries().items() if entry.at[2:] == path)
+
+    def with_(self, name: str, value: Any) -> Self:
+        """The settings with one entry changed."""
+        entry = self.entries()[name]
+        return _changed(self, entry.at, value, value == entry.default)
+
+
+def _changed(holder: Any, at: Sequence[str], value: Any, is_default: bool) -> Any:
+    """`holder` with the value at that place changed. Of a path in `chosen`, defaults are left out."""
+    first, *rest = at
+    if first == "chosen":
+        kept = {path: v for path, v in holder.chosen.items() if path != tuple(rest)}
+        return replace(holder, chosen=kept if is_default else kept | {tuple(rest): value})
+    if rest:
+        return replace(holder, **{first: _changed(getattr(holder, first), rest, value, is_default)})
+    return replace(holder, **{first: value})
+
+
+def _listed(options: Sequence[str]) -> str:
+    shown = ", ".join(options[:MOST_LISTED])
+    return f"{shown} and {len(options) - MOST_LISTED} more" if len(options) > MOST_LISTED else shown

@@ -1,0 +1,228 @@
+"""What Compare shows: how far it is, ratios in words, bars, the table, and each sampler's draws side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from dashboard import figures
+from dashboard.figures import Chart
+from dashboard.settings import link
+from dashboard.settings.compare import SAME_MEAN, SECOND, CompareSettings
+from dashboard.settings.uploads import TARGET
+from dashboard.views import side_by_side, words
+from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, status, table
+from dashboard.work.comparisons import CompareResult
+from dashboard.work.files import File, text_file
+from dashboard.work.job import Snapshot
+from dashboard.work.tab import Now
+from mahmc import Comparison, InvalidInput, tables
+from mahmc.compare import COSTS, WORST, Interval, accuracy
+
+FORMS = {"csv": ("CSV", "csv", "text/csv"), "markdown": ("Markdown", "md", "text/markdown"),
+         "latex": ("LaTeX", "tex", "application/x-tex")}  # fmt: skip
+UNITS = {"leapfrogs": "leapfrog", "gradients": "gradient", "updates": "gradient or update", "seconds": "second"}
+INTERVALS = (
+    "Bars are means over replicates, intervals 95 % by the bootstrap over replicates (below six by Student's t), "
+    "ratios in pairs."
+)
+ONLY_LOOKED_AT = ("cost", "quantity")  # entries that change what is shown of a comparison, not what is compared
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The comparison that is shown under these settings, and what of it."""
+
+    settings: CompareSettings
+    now: Now
+
+    @property
+    def job(self) -> Snapshot[CompareResult] | None:
+        return self.now.jobs.get("compare")
+
+    @property
+    def found(self) -> Comparison | None:
+        """The comparison, once at least one sampler has an interval."""
+        found = self.job.result.found if self.job else None
+        return found if found is not None and found.done else None
+
+    @property
+    def stale(self) -> bool:
+        """Whether what is shown belongs to other settings than the present ones."""
+        return self.job is not None and _compared(self.job.result.settings) != _compared(self.settings)
+
+    @property
+    def quantity(self) -> str | None:
+        """The quantity whose sample sizes are compared, if it was compared; None is the main one."""
+        known = self.job.result.found.quantities if self.job else ()
+        return self.settings.quantity if self.settings.quantity in known else None
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Quantity and cost, as the engine takes them."""
+        return {"cost": self.settings.cost, "quantity": self.quantity}
+
+    @cached_property
+    def rows(self) -> list[dict[str, object]]:
+        """The table's rows: worked out once for headline, bars and table."""
+        return list(tables.rows(self.found, **self.about)) if self.found is not None else []
+
+    @property
+    def at_rest(self) -> bool:
+        return self.job is not None and not self.job.alive and self.found is not None
+
+    # ------------------------------------------------------------------------------------------------ the view
+
+    def view(self) -> View:
+        """What the page shows at this moment."""
+        job = self.job
+        parts: dict[str, Any] = {"status": self._status(), "remarks": self._remarks()}
+        if self.found is not None:
+            parts |= {"headlines": self._headlines(self.found), "table": self._table()}
+            parts |= {"files": self._files()} if self.at_rest else {}
+            parts |= {"accuracy": self._accuracy(self.found)} if self.at_rest else {}
+        state = (job.number, job.alive, self.found is not None, bool(job.problem)) if job else ()
+        return View(
+            parts=parts,
+            charts=list(self._charts()),
+            layout=(state, job.result.found.quantities if job else ()),
+            busy=job is not None and job.alive,
+            live=job is not None and job.alive,
+            faded=self.stale,
+        )
+
+    def _status(self) -> dict[str, Any]:
+        if self.job is None:
+            return status("All samplers get the same number of leapfrogs, several times over. Press Run.")
+        job, result = self.job, self.job.result
+        tiles = self._by_sampler(result.found) if job.alive else []
+        return status(_status_line(job), result.share, tiles)
+
+    def _by_sampler(self, found: Comparison) -> list[Tile]:
+        """How far each sampler is."""
+        text = "Replicates that are done, of all. Intervals begin with the second."
+        return [Tile(label, f"{entry.replicates} / {found.replicates}", text) for label, entry in found.entries.items()]
+
+    def _remarks(self) -> list[dict[str, Any]]:
+        found = [Remark(self.job.problem, "error")] if self.job is not None and self.job.problem else []
+        if self.stale:
+            found.append(Remark(words.EARLIER, "info"))
+        return remarks(found)
+
+    def _headlines(self, found: Comparison) -> list[dict[str, Any]]:
+        wanted = [("mahmc", SAME_MEAN), *((label, other) for label in (SECOND, "mahmc") for other in tables.AGAINST)]
+        pairs = [pair for pair in wanted if set(pair) <= found.done.keys()]
+        said = [tables.headline(found, label, other, **self.about) for label, other in pairs]
+        return lines([Line(text, strong=i == 0) for i, text in enumerate(said)])
+
+    def _table(self) -> dict[str, Any]:
+        shown = [{name: _cell(value) for name, value in row.items() if name != "target"} for row in self.rows]
+        return table(list(shown[0]), [list(row.values()) for row in shown])
+
+    def _files(self) -> list[dict[str, str]]:
+        assert self.job is not None
+        mark = f"{self.job.number}.{self.settings.cost}.{self.quantity or ''}"
+        address = f"{self.now.address}/compare/files/{mark}"
+        return [{"label": f.label, "name": f.name, "help": f.help, "href": f"{address}/{f.name}"}
+                for f in _files(self.job.result.found, self.settings.cost, self.quantity)]  # fmt: skip
+
+    # -------------------------------------------------------------------------------------------------- charts
+
+    def _charts(self) -> Iterator[ChartRequest]:
+        if self.found is None or self.job is None:
+            return
+        done = sum(entry.replicates for entry in self.found.done.values())
+        mark = (self.job.number, self.settings.cost, self.quantity, len(self.found.done))
+        height = 90 + 38 * max(len(self.rows), 3)
+        yield ChartRequest("bars", mark, done, self._bars, height=height)
+        if self.at_rest:
+            yield from self._multiples(self.found, (self.job.number,), done)
+
+    def _bars(self) -> Chart:
+        assert self.found is not None
+        rows, paper = [], {}
+        for row in self.rows:
+            label, ours = str(row["sampler"]), row["ours"]
+            assert isinstance(ours, Interval)
+            rows.append((label, self.found.entries[label].spec.sampler, ours.value, ours.low, ours.high))
+            paper[label] = row["paper"] if isinstance(row["paper"], float) else None
+        chart = figures.ess_bars(rows, paper, f"ESS per {UNITS[self.settings.cost]}")
+        return chart._replace(caption=f"{chart.caption} {INTERVALS}")
+
+    def _multiples(self, found: Comparison, mark: tuple[Any, ...], size: int) -> Iterator[ChartRequest]:
+        """One histogram and one trace for each sampler, on the same axes; of BLR the means against the reference."""
+        if side_by_side.coefficients(found):
+            yield ChartRequest("agreement", mark, size, partial(side_by_side.agreement, found), height=340)
+        charts = side_by_side.SameAxes(found)
+        for label in side_by_side.first_runs(found):
+            yield ChartRequest(f"histogram.{label}", mark, size, charts.histogram(label), label, 240)
+        for label in side_by_side.first_runs(found):
+            yield ChartRequest(f"trace.{label}", mark, size, charts.trace(label), label, 240)
+
+    def _accuracy(self, found: Comparison) -> list[dict[str, Any]]:
+        """BLR: the accuracy of each sampler."""
+        if found.target.name != TARGET:
+            return []
+        shares = ", ".join(f"{label} {accuracy(run):.2%}" for label, run in side_by_side.first_runs(found).items())
+        paper = "" if found.target.fingerprint else " The paper has 98.77 %."
+        return lines([Line(f"Points classified right by a vote of the draws: {shares}.{paper}")])
+
+
+def _compared(settings: CompareSettings) -> dict[str, str]:
+    """What is compared, as a link has it."""
+    return {name: text for name, text in link.write(settings).items() if name not in ONLY_LOOKED_AT}
+
+
+def problem(settings: CompareSettings, now: Now) -> str:
+    """Why these settings cannot be compared; "" if they can."""
+    try:
+        settings.comparison(now.uploads)
+    except InvalidInput as refusal:
+        return f"This cannot be compared: {refusal}"
+    return ""
+
+
+def _status_line(job: Snapshot[CompareResult]) -> str:
+    found, step = job.result.found, job.result.step
+    size = f"{found.budget:,} leapfrogs a replicate"
+    if found.finished:
+        return f"Finished: {found.replicates} replicates of {len(found.entries)} samplers, {size}."
+    if not job.alive:
+        return f"Stopped after {step.done if step else 0} of {found.total} runs; what is done is below."
+    if step is None:
+        return f"Beginning: {found.total} runs, {size}."
+    return f"{step.done} of {found.total} runs, {step.label} last; about {step.seconds_left:.0f} s left."
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+# ----------------------------------------------------------------------------------------------------- files
+
+
+def _files(found: Comparison, cost: str, quantity: str | None) -> list[File]:
+    """The table in several forms."""
+    about: dict[str, Any] = {"cost": cost, "quantity": quantity}
+    stem = f"{found.target.name}-{(quantity or found.quantities[0]).replace(' ', '-')}-per-{cost}-seed{found.seed}"
+    help = "The table, with intervals"
+    return [
+        text_file(f"{stem}.{ending}", label, help, partial(tables.table, [found], form, **about), media)
+        for form, (label, ending, media) in FORMS.items()
+    ]
+
+
+def file(settings: CompareSettings, now: Now, mark: str, name: str) -> File | None:
+    """The file of this name; its mark has the job's number, the cost and the quantity."""
+    number, _, rest = mark.partition(".")
+    cost, _, quantity = rest.partition(".")
+    for job in (now.jobs.get("compare"), now.earlier.get("compare")):
+        if job is not None and str(job.number) == number and cost in COSTS and job.result.found.done:
+            found = job.result.found
+            chosen = quantity if quantity in (*found.quantities, WORST) else None
+            return next((f for f in _files(found, cost, chosen) if f.name == name), None)
+    return None

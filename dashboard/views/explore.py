@@ -1,0 +1,301 @@
+"""What Explore shows: how the run stands, tiles, warnings, and its charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dashboard import figures
+from dashboard.figures import Chart
+from dashboard.settings.explore import ExploreSettings
+from dashboard.settings.uploads import Upload
+from dashboard.views import beads, words
+from dashboard.views.tiles import of_run
+from dashboard.views.view import SECONDS, SOON, ChartRequest, Remark, View, remarks, status
+from dashboard.views.warnings import warnings
+from dashboard.work import files
+from dashboard.work.estimates import Estimates
+from dashboard.work.files import File
+from dashboard.work.job import Snapshot, Status
+from dashboard.work.runs import RunResult
+from dashboard.work.tab import Now
+from mahmc import InvalidInput, RunSpec, diagnostics
+from mahmc.run import memory_needed, scalar_names
+from mahmc.targets import Target
+
+LIVE_CHARTS = ("trace", "density")
+FULL_CHARTS = ("mass", "mean", "rates")
+AT_REST = {"autocorrelation": "Autocorrelation", "ranks": "Ranks", "scatter": "Joint scatter", "energy": "Energy"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The run that is shown under these settings, and what of it."""
+
+    settings: ExploreSettings
+    now: Now
+
+    @cached_property
+    def spec(self) -> RunSpec | None:
+        """The run that the settings make."""
+        try:
+            return self.settings.spec(self.now.uploads)
+        except InvalidInput:
+            return None
+
+    @cached_property
+    def job(self) -> Snapshot[RunResult] | None:
+        """The job that is shown: the present one, or the one before until that has begun."""
+        return self.now.shown("explore")[0]
+
+    @property
+    def present(self) -> Snapshot[RunResult] | None:
+        return self.now.jobs.get("explore")
+
+    @property
+    def earlier(self) -> bool:
+        return self.now.shown("explore")[1]
+
+    @property
+    def stale(self) -> bool:
+        """Whether what is shown belongs to other settings than the present ones."""
+        return self.job is not None and (self.earlier or self.job.result.spec != self.spec)
+
+    @cached_property
+    def target(self) -> Target | None:
+        """The target of the run that is shown, or of the one to come."""
+        if self.job is not None:
+            return self.job.result.target
+        return self.settings.choices.built(self.now.uploads) if self.spec else None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The quantities that can be looked at."""
+        spec = self.job.result.spec if self.job else self.spec
+        found = scalar_names(spec, self.target) if spec is not None and self.target is not None else ()
+        return tuple(name for name in found if name != "slice")
+
+    @property
+    def name(self) -> str:
+        """The quantity that tiles and charts are about."""
+        wanted = self.settings.quantity
+        return wanted if wanted in self.names or self.target is None else self.target.paper_quantity
+
+    @property
+    def full(self) -> bool:
+        return self.settings.view == "full"
+
+    @property
+    def result(self) -> RunResult | None:
+        return self.job.result if self.job is not None and self.job.result.run is not None else None
+
+    @property
+    def estimates(self) -> Estimates | None:
+        return self.result.estimates.get(self.name) if self.result is not None and not self.earlier else None
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether there is a run with enough draws for diagnostics, and none is under way."""
+        job = self.present
+        return job is not None and not job.alive and job.result.drawn >= diagnostics.FEWEST_DRAWS
+
+    def labels(self) -> dict[str, str]:
+        """Quantities in words; a coefficient of uploaded data with the column it belongs to."""
+        upload: Upload | None = None
+        if self.job is not None:
+            upload = self.now.uploads.get(self.job.result.spec.data)
+        columns = {name: upload.named(name) for name in self.names} if upload else {}
+        return {name: figures.plain(name) + (f" ({columns[name]})" if columns.get(name) else "") for name in self.names}
+
+    # ------------------------------------------------------------------------------------------- the view
+
+    def view(self) -> View:
+        """What the page shows at this moment."""
+        job = self.present
+        alive = job is not None and job.alive
+        estimating = job is not None and job.result.estimating
+        begun = job is not None and job.result.done > 0
+        state = (job.number, job.alive, "" if alive else job.status) if job else ()
+        return View(
+            parts={"status": self._status(), "remarks": self._remarks(), "files": self._files()},
+            charts=list(self._charts()),
+            layout=(state, self.names, self.at_rest and not estimating, len(self.now.pins)),
+            busy=alive or estimating,
+            live=alive,
+            faded=self.stale,
+            seconds=SECONDS if begun or not alive else SOON,
+        )
+
+    def _status(self) -> dict[str, Any]:
+        job = self.present
+        progress = job.result.progress if job else None
+        bar = None if job is None or job.status is Status.FAILED else progress.share if progress else 0.0
+        tiles = of_run(self.result, self.estimates, self.name, self.full) if self.result is not None else []
+        return status(words.run_status(job), bar, tiles)
+
+    def _remarks(self) -> list[dict[str, Any]]:
+        found: list[Remark] = []
+        if self.present is not None and self.present.problem:
+            found.append(Remark(self.present.problem, "error"))
+        if self.stale and not self.earlier:
+            found.append(Remark(words.EARLIER, "info"))
+        if self.result is not None and self.job is not None and not self.stale:
+            said = warnings(self.result, self.estimates, figures.plain(self.name), self.job.alive)
+            found += [Remark(text) for text in said]
+        return remarks(found)
+
+    def _files(self) -> list[dict[str, str]]:
+        job = self.job
+        if job is None or job.alive:
+            return []
+        return [
+            {"label": f.label, "name": f.name, "help": f.help,
+             "href": f"{self.now.address}/explore/files/{job.number}/{f.name}"}
+            for f in files.of_run(job.result)
+        ]  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------- charts
+
+    def _charts(self) -> Iterator[ChartRequest]:
+        target = self.target
+        if target is None:
+            return
+        name, alive = self.name, self.job is not None and self.job.alive
+        number = self.job.number if self.job else self.spec
+        about = (number, name, alive, tuple((label, pin.number) for label, pin in self.now.pins))
+        size = self.result.done if self.result else 0
+        for place, title, make in self._makers(target, name):
+            yield ChartRequest(place, about, size, make, title)
+        if self.full and self.at_rest:
+            for place, make in self._makers_at_rest().items():
+                yield ChartRequest(place, (number, name), size, make)
+        if self.full:
+            yield from beads.requests(self.settings.choices, self.settings.seed)
+        if self.full and self.now.pins:
+            rows = tuple((label, pin.number, pin.result.drawn) for label, pin in self.now.pins)
+            yield ChartRequest("pins", rows, len(rows), self._pinned, height=90 + 38 * max(len(rows), 3))
+
+    def _makers(self, target: Target, name: str) -> Iterator[tuple[str, str, Callable[[], Chart]]]:
+        """Place, title and maker of each chart."""
+        yield "trace", "Trace by chain", self._trace
+        title = "Distribution against the truth" if target.truth(name) else "Distribution; no truth is known"
+        yield "density", title, lambda: self._distribution(name)
+        if self.full:
+            look = target.shown
+            if look.discrete and look.discrete != name and look.discrete in self.names:
+                discrete = f"Discrete part: {figures.plain(look.discrete_title)}"
+                yield "mass", discrete, lambda: self._distribution(look.discrete)
+            yield "mean", "Running mean", self._running_mean
+            yield "rates", "Running acceptance", self._running_acceptance
+
+    def _draws(self, name: str) -> np.ndarray:
+        return self.result.get(name) if self.result is not None else np.empty((0, 0))
+
+    @property
+    def _sampler(self) -> str:
+        return self.job.result.spec.sampler if self.job else self.settings.choices.sampler
+
+    def _trace(self) -> Chart:
+        alive = self.job is not None and self.job.alive
+        points = figures.MOST_POINTS_LIVE if alive else figures.MOST_POINTS
+        warmup = self.result.get(self.name, warmup=True) if self.result is not None else None
+        return figures.trace(self._draws(self.name), self.name, self._sampler, warmup, points)
+
+    def _running_mean(self) -> Chart:
+        truth = self.target.truth(self.name) if self.target else None
+        return figures.running_mean(self._draws(self.name), truth, self.name, self._sampler)
+
+    def _running_acceptance(self) -> Chart:
+        history = self.result.acceptance_history() if self.result else (np.empty(0, int), {})
+        return figures.running_acceptance(*history, self._sampler)
+
+    def _distribution(self, name: str) -> Chart:
+        """The run shown first, pinned runs of the same quantity over it."""
+        target = self.target
+        assert target is not None
+        x = self._draws(name)
+        runs = [("this run", self._sampler, x)] if self.result is not None else []
+        for label, pin in self.now.pins:
+            other = pin.result
+            is_shown = self.result is not None and other.run is self.result.run
+            if other.run is not None and not is_shown and _same(other.target, target) and name in other.names:
+                runs.append((label, other.spec.sampler, other.get(name)))
+        truth = target.truth(name)
+        discrete = truth.discrete if truth else np.issubdtype(x.dtype, np.integer)
+        return (figures.mass if discrete else figures.density)(runs, truth, name)
+
+    def _makers_at_rest(self) -> dict[str, Callable[[], Chart]]:
+        """By place, of a run at rest."""
+        assert self.target is not None
+        look, name, sampler = self.target.shown, self.name, self._sampler
+        one, two = look.pair
+
+        def scatter() -> Chart:
+            colour = self._draws(look.colour) if look.colour else None
+            return figures.scatter(self._draws(one), self._draws(two), (one, two), sampler, colour, look.colour)
+
+        return {
+            "autocorrelation": lambda: figures.autocorrelation(self._draws(name), name, sampler),
+            "ranks": lambda: figures.ranks(self._draws(name), name, sampler),
+            "scatter": scatter,
+            "energy": lambda: figures.energy(self._draws("energy"), sampler),
+        }
+
+    def _pinned(self) -> Chart:
+        """ESS per gradient of the pinned runs."""
+        rows, paper = [], {}
+        for label, pin in self.now.pins:
+            spec, result = pin.result.spec, pin.result
+            if result.run is None:
+                continue
+            x = result.get(result.target.paper_quantity)
+            low, high = diagnostics.ess_interval(x)
+            scale = x.size * spec.leapfrogs_per_draw
+            rows.append((label, spec.sampler, diagnostics.ess(x) / scale, low / scale, high / scale))
+            at_best = spec.values == spec.method.defaults(spec.target)
+            paper[label] = spec.method.paper_ess.get(spec.target) if at_best else None
+        chart = figures.ess_bars(rows, paper)
+        names = ", ".join(sorted({pin.result.target.paper_quantity for _, pin in self.now.pins}))
+        return chart._replace(caption=f"{chart.caption} Of {names}; intervals are 95 %, by a jackknife over chains.")
+
+    # -------------------------------------------------------------------------------------------- table
+
+    def summary(self) -> pd.DataFrame:
+        """All quantities: mean, sd, MCSE, ESS, R-hat, truth and z-score."""
+        rows, result = {}, self.result
+        assert result is not None
+        for name in result.names:
+            e, truth = result.estimates.get(name), result.target.truth(name)
+            if e is None:
+                continue
+            error = math.hypot(e.mcse, truth.mean_se) if truth else math.nan
+            z = (e.mean - truth.mean) / error if truth and error > 0 and math.isfinite(truth.mean) else math.nan
+            rows[name] = {
+                "mean": e.mean, "sd": e.sd, "MCSE": e.mcse, "ESS bulk": e.ess_bulk, "ESS tail": e.ess_tail,
+                "R-hat": e.rhat, "truth": truth.mean if truth else math.nan, "z-score": z,
+            }  # fmt: skip
+        return pd.DataFrame.from_dict(rows, orient="index").rename(index=self.labels())
+
+    def memory(self) -> str:
+        """How much memory the draws take."""
+        assert self.result is not None
+        return f"{memory_needed(self.result.spec, self.result.target) / 2**20:.1f} MiB"
+
+
+def _same(one: Target, other: Target) -> bool:
+    return (one.name, one.fingerprint) == (other.name, other.fingerprint)
+
+
+def file(settings: ExploreSettings, now: Now, mark: str, name: str) -> File | None:
+    """The file of this name, of the job with this number."""
+    known = [now.jobs.get("explore"), now.earlier.get("explore"), *(pin for _, pin in now.pins)]
+    for job in known:
+        if job is not None and str(job.number) == mark:
+            return next((f for f in files.of_run(job.result) if f.name == name), None)
+    return None

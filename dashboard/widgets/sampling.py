@@ -1,0 +1,166 @@
+"""Widgets for a target and a sampler, generated from the engine's registries. Nothing is described here again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.settings.choices import Choices
+from dashboard.widgets import controls
+from dashboard.widgets.controls import Controls
+from mahmc import InvalidInput
+from mahmc.samplers import EVERY_SAMPLER
+from mahmc.spec import ALTERNATE, OF_ALTERNATE
+from mahmc.targets import FAMILIES
+
+TABLE_COLUMN = 72  # pixels: three columns fit the sidebar
+MIXTURE = ("weights", "means", "sds")  # lists of one length, that are edited as one table
+SIMPLE = ("epsilon", "L")  # parameters that the simple view has
+Mixture = dict[str, tuple[float, ...]]
+
+
+class _Editor(NamedTuple):
+    """A table in the browser: its number, the mixture that it began with, and what was last taken from it."""
+
+    number: int
+    began: Mixture
+    taken: Mixture
+
+
+def target_title(name: str) -> str:
+    """A target as people choose it; one from a person's own file with that file's name."""
+    family = FAMILIES[name]
+    return f"{family.title} · your own, {Path(family.file).name}" if family.file else family.title
+
+
+def choose_target(page: Controls, name: str = "target") -> None:
+    """The target. If the chosen sampler cannot sample it, another one is taken, and said."""
+    before = st.session_state.get(f"{page.page}.sampler.before")
+    controls.select(page, name, "Target", target_title)
+    choices: Choices = page.settings.choices
+    if before not in (None, choices.sampler) and before not in choices.samplers():
+        was, now = EVERY_SAMPLER[before].title, EVERY_SAMPLER[choices.sampler].title
+        st.toast(f"{was} visits discrete variables one by one, and this target has none: {now} is taken instead.")
+    st.session_state[f"{page.page}.sampler.before"] = choices.sampler
+
+
+def choose_target_and_sampler(page: Controls, prefix: str = "") -> None:
+    """The target, and of the samplers one that can sample it; a sentence on each."""
+    choose_target(page, f"{prefix}target")
+    choices: Choices = page.settings.choices
+    st.caption(FAMILIES[choices.target].about)
+    controls.select(page, f"{prefix}sampler", "Sampler", lambda name: EVERY_SAMPLER[name].label)
+    st.caption(EVERY_SAMPLER[choices.sampler].about)
+
+
+def choose_parameters(page: Controls, full: bool) -> None:
+    """A slider for each parameter the sampler has; in the simple view those that every sampler has."""
+    choices: Choices = page.settings.choices
+    replaced = OF_ALTERNATE if choices.schedule() != ALTERNATE else ()
+    for name in choices.values():
+        if name not in replaced and (full or name in SIMPLE):
+            controls.number(page, page.settings.named(choices.target, choices.sampler, name))
+
+
+def offer_defaults(page: Controls) -> None:
+    """A way back to the default values, where others were chosen."""
+    choices: Choices = page.settings.choices
+    method = EVERY_SAMPLER[choices.sampler]
+    if choices.best() == choices:
+        return
+    in_paper = choices.target in method.presets
+    whose = "that the paper found best" if in_paper and method.paper_ess else "to begin with"
+    st.button(
+        "Paper's best values" if in_paper else "Default values", icon=":material/menu_book:", width="stretch",
+        key=f"{page.page}.defaults", help=f"Go back to the values {whose} for this target and sampler.",
+        on_click=lambda: page.replace(replace(page.settings, choices=choices.best())),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------- the target's settings
+
+
+def target_settings(page: Controls, expanded: bool = False) -> DeltaGenerator:
+    """The target's own parameters, in an expander, which is returned for more."""
+    choices: Choices = page.settings.choices
+    parameters = FAMILIES[choices.target].parameters
+    with st.expander("Target's own parameters", expanded=expanded, key=f"{page.page}.target.settings") as expander:
+        for parameter in parameters:
+            name = page.settings.named(choices.target, parameter.name)
+            if parameter.kind == "bool":
+                controls.toggle(page, name, parameter.title, parameter.help)
+            elif parameter.kind != "floats":
+                controls.number(page, name)
+        if {p.name for p in parameters} >= set(MIXTURE):
+            _mixture_table(page)
+    return expander
+
+
+def _mixture_table(page: Controls) -> None:
+    """Components as an editable table. What makes no mixture is said, and the last good one stays in use."""
+    choices: Choices = page.settings.choices
+    parameters = {p.name: p for p in FAMILIES[choices.target].parameters}
+    used = {name: page.entry(page.settings.named(choices.target, name)).value for name in MIXTURE}
+    state = f"{page.page}.mixture"
+    editor: _Editor = st.session_state.get(state) or _Editor(0, {}, {})
+    if editor.taken != used or f"{state}.{editor.number}" not in st.session_state:  # changed elsewhere, or left
+        editor = st.session_state[state] = _Editor(editor.number + 1, used, used)
+    config = {name: st.column_config.NumberColumn(parameters[name].title, help=parameters[name].help, required=True,
+                                                   width=TABLE_COLUMN)
+              for name in MIXTURE}  # fmt: skip
+    key = f"{state}.{editor.number}"
+    frame = st.data_editor(
+        pd.DataFrame(editor.began), num_rows="dynamic", hide_index=True, column_config=config, key=key,
+        alt="Weight, mean and standard deviation of each component", on_change=_edit, args=(page, state, key),
+    )  # fmt: skip
+    _say_what_is_wrong(page, _mixture(frame), state)
+
+
+def _say_what_is_wrong(page: Controls, edited: Mixture, state: str) -> None:
+    try:
+        FAMILIES[page.settings.choices.target].build(**edited)
+    except InvalidInput as refusal:
+        st.warning(f"Not used yet: {refusal}", icon=":material/edit:")
+    total = sum(edited["weights"])
+    if total > 0 and abs(total - 1.0) > 1e-6:
+        scaled = edited | {"weights": tuple(weight / total for weight in edited["weights"])}
+        st.button("Make the weights sum to one", on_click=_take_mixture, args=(page, scaled), width="stretch",
+                  key=f"{state}.normalise")  # fmt: skip
+
+
+def _edit(page: Controls, state: str, key: str) -> None:
+    """Take what was edited, if it is a mixture."""
+    editor: _Editor = st.session_state[state]
+    edited = _mixture(_applied(pd.DataFrame(editor.began), st.session_state[key]))
+    try:
+        FAMILIES[page.settings.choices.target].build(**edited)
+    except InvalidInput:
+        return  # the page says what is wrong
+    st.session_state[state] = editor._replace(taken=edited)
+    _take_mixture(page, edited)
+
+
+def _applied(frame: pd.DataFrame, changes: Mapping[str, Any]) -> pd.DataFrame:
+    """A table with what was edited, added and deleted."""
+    rows = frame.to_dict("records")
+    for number, cells in changes["edited_rows"].items():
+        rows[int(number)] |= cells
+    kept = [row for i, row in enumerate(rows) if i not in changes["deleted_rows"]]
+    return pd.DataFrame([*kept, *changes["added_rows"]], columns=list(frame.columns))
+
+
+def _mixture(frame: pd.DataFrame) -> Mixture:
+    """The rows that are complete."""
+    whole = frame.dropna(how="any")
+    return {name: tuple(float(value) for value in whole[name]) for name in MIXTURE}
+
+
+def _take_mixture(page: Controls, mixture: Mixture) -> None:
+    for name, values in mixture.items():
+        page.take(page.settings.named(page.settings.choices.target, name), values)

@@ -1,0 +1,279 @@
+"""Widgets for what a trajectory is made of: its schedule P^D, and its updates of q^O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.settings.choices import Choices
+from dashboard.widgets import controls, sampling
+from dashboard.widgets.controls import Controls, sync
+from dashboard.widgets.markup import unmarked, verbatim
+from mahmc import InvalidInput, Parameter, schedules
+from mahmc.samplers import EVERY_SAMPLER
+from mahmc.schedules import IID, MOST_STEPS, Schedule
+from mahmc.spec import ALTERNATE, NONE
+
+KINDS = {ALTERNATE: "Alternate", "iid": "I.i.d.", "sequences": "Sequences"}
+MOST_TYPED = 1000  # steps of a sequence that is offered to be edited
+STEPS = Parameter(
+    "steps", "", "Steps", "How many steps a trajectory has; each of them is a leapfrog or an update, drawn on its own.",
+    kind="int", low=1, high=MOST_STEPS, slider=(1, 1000), log=True, default=100,
+)  # fmt: skip
+LEAPFROG = Parameter(
+    "leapfrog", "", "P(leapfrog)", "The probability that a step is a leapfrog; otherwise it is an update of qᴼ.",
+    low=0.0, high=1.0, low_open=True, slider=(0.05, 1.0), step=0.01, default=0.9,
+)  # fmt: skip
+SCHEDULE_HELP = (
+    "The order of leapfrogs and updates in a trajectory. Alternate: L leapfrogs, an update, L leapfrogs, and so on. "
+    "I.i.d.: each step is drawn on its own. Sequences: one of those that you write down, by their weights."
+)
+SEQUENCES_HELP = (
+    "A digit for each step: 0 a leapfrog, 1 the update Q₁, 2 the update Q₂. Runs may be shortened: 10x0 1 10x0. A "
+    "weight comes after a colon, 0010 : 0.7; without weights all are as probable."
+)
+OUTER_HELP = "An update of qᴼ follows each trajectory (within Gibbs). None: all updates are inside (pure MAHMC)."
+UPDATE_HELP = "Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected."
+
+
+def choose(page: Controls, full: bool) -> None:
+    """Everything of the sampler. In the simple view a schedule other than the usual one is only named."""
+    choices: Choices = page.settings.choices
+    kind = choices.schedule().partition("(")[0]
+    able = choices.updates()
+    if full and EVERY_SAMPLER[choices.sampler].takes_schedule and able:
+        _choose_kind(page, kind)
+    sampling.choose_parameters(page, full)
+    if not full:
+        if kind != ALTERNATE:
+            st.caption(f"Schedule: {verbatim(choices.schedule())}")
+    elif able:
+        _choose_updates(page, several=kind != ALTERNATE)
+        if kind == "iid":
+            _choose_iid(page)
+        elif kind == "sequences":
+            _choose_sequences(page)
+        _choose_outer(page)
+
+
+def _change(page: Controls, choices: Choices) -> None:
+    page.replace(replace(page.settings, choices=choices))
+
+
+def _place(choices: Choices, *more: str) -> tuple[str, ...]:
+    return (choices.target, choices.sampler, *more)
+
+
+# ------------------------------------------------------------------------------------------------- the schedule
+
+
+def _choose_kind(page: Controls, kind: str) -> None:
+    choices: Choices = page.settings.choices
+    key = f"{page.page}.schedule.{choices.target}.{choices.sampler}"
+    st.segmented_control("Schedule", tuple(KINDS), default=sync(key, kind), key=key, required=True,
+                         format_func=KINDS.__getitem__, help=SCHEDULE_HELP, on_change=_switch,
+                         args=(page, key))  # fmt: skip
+
+
+def _switch(page: Controls, key: str) -> None:
+    """Another kind: as the person left it, or at first with as many leapfrogs and updates as the usual schedule."""
+    choices: Choices = page.settings.choices
+    kind, text = st.session_state[key], choices.schedule()
+    if text != ALTERNATE:
+        choices = choices.drafted(_place(choices, text.partition("(")[0]), text)
+    if kind == ALTERNATE:
+        return _change(page, choices.put(_place(choices, "schedule"), None))
+    usual = EVERY_SAMPLER[choices.sampler].law(choices.values())
+    text = choices.drafts.get(_place(choices, kind)) or _first(kind, usual)
+    return _change(page, choices.put(_place(choices, "schedule"), text))
+
+
+def _first(kind: str, law: Schedule) -> str:
+    if kind == "iid":
+        return str(schedules.same_mean(law))
+    kept = law.leapfrogs + sum(law.updates) <= MOST_TYPED
+    return str(schedules.sequences(law.examples(1) if kept else ["10x0 1 10x0"]))
+
+
+def _with_schedule(choices: Choices, law: Schedule) -> Choices:
+    """Use this schedule, and find it again."""
+    text = str(law)
+    kept = choices.drafted(_place(choices, text.partition("(")[0]), text)
+    return kept.put(_place(choices, "schedule"), text)
+
+
+def _choose_iid(page: Controls) -> None:
+    """Steps, the probability of a leapfrog, and how the updates share the rest."""
+    choices: Choices = page.settings.choices
+    law, names = choices.law(), choices.picked()
+    assert isinstance(law, IID)
+    values: dict[str, float] = {STEPS.name: law.steps, LEAPFROG.name: law.leapfrog}
+    parts = [STEPS, LEAPFROG]
+    if len(names) > 1:
+        shares = law.shares if len(law.shares) == len(names) else [1.0] * len(names)
+        of_updates = [_share(i, name) for i, name in enumerate(names, start=1)]
+        weights = _weights(choices, [part.name for part in of_updates], [s / sum(shares) for s in shares])
+        values |= dict(zip((part.name for part in of_updates), weights, strict=True))
+        parts += of_updates
+    for part in parts:
+        key = f"{page.page}.iid.{part.name}.{choices.target}.{choices.sampler}"
+        take = _taker(page, values, part.name)
+        controls.slider_and_field(part, values[part.name], key, take)
+
+
+def _weights(choices: Choices, names: list[str], shares: list[float]) -> list[float]:
+    """The weights as they were typed, if they still have these proportions."""
+    typed = [float(choices.drafts.get(_place(choices, name), "nan")) for name in names]
+    total = sum(typed)
+    same = total > 0 and all(abs(w / total - s) < 1e-9 for w, s in zip(typed, shares, strict=True))
+    return typed if same else [round(share, 9) for share in shares]
+
+
+def _taker(page: Controls, values: dict[str, float], name: str) -> Callable[[float], None]:
+    """What takes a new value of one part of an i.i.d. schedule."""
+
+    def take(value: float) -> None:
+        choices: Choices = page.settings.choices
+        steps, leapfrog, *weights = (values | {name: value}).values()
+        shares = [(1.0 - leapfrog) * weight / sum(weights) for weight in weights]
+        law = schedules.iid(int(steps), leapfrog, shares if weights and leapfrog < 1.0 else None)
+        for part, weight in zip(list(values)[2:], weights, strict=True):
+            choices = choices.drafted(_place(choices, part), repr(weight))
+        _change(page, _with_schedule(choices, law))
+
+    return take
+
+
+def _share(i: int, name: str) -> Parameter:
+    title = f"share of {name}"
+    return Parameter(
+        title, "Q" + chr(ord("₀") + i), title, "Of the updates; what counts are the shares' proportions.",
+        low=0.0, high=1.0, low_open=True, slider=(0.01, 1.0), step=0.01,
+    )  # fmt: skip
+
+
+def _choose_sequences(page: Controls) -> None:
+    """A text, one sequence a line. What is no schedule is said, and the last good one stays in use."""
+    choices: Choices = page.settings.choices
+    draft = _place(choices, "typed")
+    key = f"{page.page}.sequences.{choices.target}.{choices.sampler}"
+    shown = sync(key, choices.drafts[draft] if draft in choices.drafts else _lines(choices.law()))
+    text = st.text_area("Sequences, one a line", shown, key=key, help=SEQUENCES_HELP, height=120, on_change=_typed,
+                        args=(page, key, draft)) or ""  # fmt: skip
+    try:
+        _parsed(text, choices)
+    except InvalidInput as refusal:
+        st.warning(f"Not used yet: {unmarked(str(refusal))}", icon=":material/edit:")
+        _offer_repair(page, draft, text)
+
+
+def _typed(page: Controls, key: str, draft: tuple[str, ...]) -> None:
+    """Keep what was typed, and use it if it is a schedule."""
+    choices: Choices = page.settings.choices.drafted(draft, st.session_state[key])
+    with suppress(InvalidInput):  # the page says what is wrong, and the last good schedule stays
+        choices = _with_schedule(choices, _parsed(st.session_state[key], choices))
+    _change(page, choices)
+
+
+def _parsed(text: str, choices: Choices) -> Schedule:
+    """The schedule that a text makes; InvalidInput if it makes none."""
+    law = schedules.sequences(*schedules.weighted(_stripped(text)))
+    _refuse_unnamed(law, choices)
+    return law
+
+
+def _stripped(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _refuse_unnamed(law: Schedule, choices: Choices) -> None:
+    used, named, able = len(law.updates), len(choices.picked()), len(choices.updates())
+    if used > able:
+        raise InvalidInput(f"a sequence has an update {used}, and this target has no more than {able}.")
+    if used > named:
+        raise InvalidInput(f"a sequence has an update {used}, and no more than {named} is chosen above: add it there.")
+
+
+def _lines(law: Schedule) -> str:
+    return str(law).removeprefix("sequences(").removesuffix(")").replace(", ", "\n").replace(":", " : ")
+
+
+def _offer_repair(page: Controls, draft: tuple[str, ...], text: str) -> None:
+    """A button that makes the text a schedule, if weights or mirror images are all that is wrong."""
+    try:
+        texts, weights = schedules.weighted(_stripped(text))
+    except InvalidInput:
+        return
+    shares = [weight / sum(weights) for weight in weights] if weights and sum(weights) > 0 else None
+    repairs = {"Make the weights sum to one": schedules.sequences, "Add mirror images": schedules.mirrored}
+    for label, repair in repairs.items():
+        try:
+            law = repair(texts, shares)
+            _refuse_unnamed(law, page.settings.choices)
+        except InvalidInput:
+            continue
+        st.button(label, on_click=_retype, args=(page, draft, law), width="stretch", key=f"{page.page}.repair")
+        return
+
+
+def _retype(page: Controls, draft: tuple[str, ...], law: Schedule) -> None:
+    choices: Choices = page.settings.choices
+    _change(page, _with_schedule(choices.drafted(draft, _lines(law)), law))
+
+
+# -------------------------------------------------------------------------------------------------- the updates
+
+
+def _choose_updates(page: Controls, several: bool) -> None:
+    """How qᴼ is updated: by one of the target's updates, or by several where the schedule may have several kinds."""
+    choices: Choices = page.settings.choices
+    able, picked = choices.updates(), choices.picked()
+    key = f"{page.page}.{choices.target}.update.{several}.{','.join(able)}"
+    if several and len(able) > 1:
+        st.multiselect(
+            "Updates Q₁, Q₂, … of qᴼ", able, sync(key, list(picked)), key=key, on_change=_pick, args=(page, key),
+            help=f"{UPDATE_HELP} Their order is that of the kinds of update in the schedule.",
+        )  # fmt: skip
+    else:
+        st.segmented_control("Update of qᴼ", able, default=sync(key, picked[0]), key=key, required=True,
+                             format_func=str.capitalize, help=UPDATE_HELP, on_change=_pick,
+                             args=(page, key))  # fmt: skip
+
+
+def _pick(page: Controls, key: str) -> None:
+    """Take what was picked; of nothing the first that was picked before stays."""
+    choices: Choices = page.settings.choices
+    chosen = st.session_state[key]
+    names = tuple(chosen) if isinstance(chosen, list) else (chosen,)
+    names = names or choices.picked()[:1]
+    usual = names == choices.updates()[:1]
+    law = choices.law() if choices.schedule().startswith("iid(") else None
+    choices = choices.put((choices.target, "update"), None if usual else names)
+    if isinstance(law, IID) and law.leapfrog < 1.0 and len(law.shares) != len(names):  # they share evenly
+        even = [(1.0 - law.leapfrog) / len(names)] * len(names)
+        choices = _with_schedule(choices, schedules.iid(law.steps, law.leapfrog, even if len(names) > 1 else None))
+    _change(page, choices)
+
+
+def _choose_outer(page: Controls) -> None:
+    """The update after the trajectory; asked where updates are inside as well, or where something else was chosen."""
+    choices: Choices = page.settings.choices
+    chosen, usual = choices.outer()
+    if not EVERY_SAMPLER[choices.sampler].inside and chosen == usual:
+        return
+    options = (*sorted(choices.family().updates, key=lambda name: name != usual), NONE)
+    key = f"{page.page}.{choices.target}.{choices.sampler}.outer.{usual}"
+    st.segmented_control(
+        "After the trajectory", options, default=sync(key, chosen), key=key, required=True,
+        format_func=str.capitalize, help=OUTER_HELP,
+        on_change=_take_outer, args=(page, usual, key),
+    )  # fmt: skip
+
+
+def _take_outer(page: Controls, usual: str, key: str) -> None:
+    choices: Choices = page.settings.choices
+    chosen = st.session_state[key]
+    _change(page, choices.put(_place(choices, "outer"), None if chosen == usual else chosen))

@@ -1,0 +1,1 @@
+"""Background work of one tab: settings become jobs, jobs give snapshots. No Streamlit and no Plotly in here."""

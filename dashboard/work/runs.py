@@ -1,0 +1,112 @@
+"""A run as work: chains that advance chunk by chunk, and their diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dashboard.work.estimates import Estimates, Estimator
+from mahmc import Run, RunSpec
+from mahmc.run import Acceptance, Progress, scalar_names
+from mahmc.targets import Target
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A run as it stood at one moment. Draws after that moment are left out."""
+
+    spec: RunSpec
+    target: Target
+    run: Run | None  # None until its kernels are there
+    done: int  # recorded draws of each chain, the warm-up's included
+    progress: Progress | None
+    acceptances: Mapping[str, Acceptance]  # by kind of test
+    gradients: int
+    non_finite: int  # proposals whose energy is not finite
+    estimates: Mapping[str, Estimates]
+    estimating: bool  # whether more estimates come by themselves
+
+    @property
+    def drawn(self) -> int:
+        """Draws of each chain after the warm-up."""
+        return max(0, self.done - self.spec.warmup)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The scalar quantities that are recorded, or can be worked out."""
+        return scalar_names(self.spec, self.target)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether there are estimates of all quantities from all draws, as far as there will be any."""
+        return not self.estimating and any(e.used == self.drawn for e in self.estimates.values())
+
+    def get(self, name: str, warmup: bool = False) -> np.ndarray:
+        """The draws of one quantity: (chains, draws)."""
+        assert self.run is not None
+        x = self.run.get(name, warmup)
+        return x[:, : min(self.done, self.spec.warmup) if warmup else self.drawn]
+
+    @property
+    def acceptance(self) -> float:
+        """Mean acceptance of the test of q^H, after the warm-up."""
+        return self.acceptances["trajectory"].rate or 0.0
+
+    def acceptance_history(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Draws done at the end of each chunk, and the acceptance within each, by kind."""
+        if self.run is None:
+            return np.empty(0, int), {}
+        done, rates = self.run.acceptance_history
+        until = int(np.searchsorted(done, self.done, side="right"))
+        return done[:until], {kind: rate[:until] for kind, rate in rates.items()}
+
+
+class RunWork:
+    """One run."""
+
+    def __init__(self, spec: RunSpec, target: Target | None = None) -> None:
+        self.spec = spec
+        self.target = target or spec.build_target()
+        self.run: Run | None = None
+        self.estimator = Estimator()
+        self.watch(self.target.paper_quantity)
+
+    def __repr__(self) -> str:
+        return f"{self.spec}"
+
+    @property
+    def finished(self) -> bool:
+        return self.run is not None and self.run.finished
+
+    def watch(self, name: str, all_at_rest: bool = False) -> None:
+        """The quantity whose estimates are wanted, the main one if there is none such; at rest all, if so asked."""
+        known = name in scalar_names(self.spec, self.target)
+        self.estimator.watch(name if known else self.target.paper_quantity, all_at_rest)
+
+    def steps(self) -> Generator[Any]:
+        if self.run is None:
+            self.run = Run(self.spec, self.target)
+        return self._chunks(self.run, iter(self.run))
+
+    def _chunks(self, run: Run, chunks: Iterator[Any]) -> Generator[Any]:
+        try:
+            for chunk in chunks:
+                self.estimator.advance(run, resting=run.finished)
+                yield chunk
+        finally:
+            self.estimator.advance(run, resting=True)
+
+    def stop(self) -> None:
+        if self.run is not None:
+            self.run.stop()
+
+    def snapshot(self) -> RunResult:
+        run = self.run
+        found, estimating = self.estimator.latest()
+        if run is None:
+            return RunResult(self.spec, self.target, None, 0, None, {}, 0, 0, found, estimating)
+        counts = run.acceptances, run.gradients, run.non_finite
+        return RunResult(self.spec, self.target, run, run.done, run.progress, *counts, found, estimating)

@@ -1,0 +1,150 @@
+"""Files that no refresh can lose: the page runs again all the time, and each click gives the whole file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from playwright.sync_api import ElementHandle, Page
+
+from dashboard.settings import link
+from dashboard.settings.compare import CompareSettings
+from dashboard.settings.explore import ExploreSettings
+from mahmc import Run, tables
+from tests.support.browser import Servers
+from tests.support.browser_pages import (
+    FINISHED,
+    SMALL,
+    address,
+    cell,
+    cell_is,
+    file,
+    frames,
+    open_files,
+    open_page,
+    press,
+    query,
+    says,
+    settled,
+    until,
+)
+
+EVERY = 100  # milliseconds between two refreshes
+
+
+@contextmanager
+def refreshing(page: Page, action: str) -> Iterator[None]:
+    """In the browser, do `action` again and again; its argument counts from 0."""
+    page.evaluate(f"() => {{ let i = 0; window.refreshing = setInterval(() => ({action})(i++), {EVERY}) }}")
+    yield
+    page.evaluate("() => clearInterval(window.refreshing)")
+
+
+def click(page: Page, link: ElementHandle, received: list[int]) -> tuple[str, bytes]:
+    """Once there is news from Streamlit, click on this very node; gives the name and the content of the file."""
+    received.clear()
+    until(page, lambda: len(received) > 0, True)
+    with page.expect_download() as found:
+        link.evaluate("link => { if (!link.isConnected) throw 'the link was replaced'; link.click() }")
+    return found.value.suggested_filename, Path(found.value.path()).read_bytes()
+
+
+def test_on_explore_a_hundred_clicks_give_a_hundred_files(page: Page, serve: Servers) -> None:
+    """While Simple and Full take turns."""
+    received = frames(page)
+    open_page(page, address(serve, "explore", {"target": "gmm", **SMALL}))
+    press(page, "Run")
+    says(page, FINISHED)
+    settled(page)
+    open_files(page)
+    labels = ("Settings", "CSV")
+    links = {label: file(page, label).element_handle() for label in labels}
+    expected = files_of_run(query(page))
+    turns = """i => [...document.querySelectorAll("[role=radio]")]
+        .find((node) => node.innerText.trim() === ["Full", "Simple"][i % 2]).click()"""
+    with refreshing(page, turns):
+        for i in range(100):
+            _, content = click(page, links[labels[i % 2]], received)
+            assert content == expected[labels[i % 2]], f"click {i} gave another {labels[i % 2]}"
+
+
+def files_of_run(query: dict[str, str]) -> dict[str, bytes]:
+    """What the files of this run must be, by label: the run is made here once more."""
+    settings, _ = link.read(ExploreSettings(), query)
+    spec = settings.spec({})
+    run = Run(spec).advance_all()
+    columns = {
+        "chain": np.repeat(np.arange(spec.chains), spec.draws),
+        "draw": np.tile(np.arange(spec.draws), spec.chains),
+    }
+    columns |= {name: run.get(name).ravel() for name in run.names if name not in run.target.derived}
+    return {"Settings": spec.to_json().encode(), "CSV": pd.DataFrame(columns).to_csv(index=False).encode()}
+
+
+def test_on_compare_each_click_gives_the_table_of_its_cost(page: Page, serve: Servers) -> None:
+    """While two costs take turns. The file's name says whose cost it has."""
+    received = frames(page)
+    where = {"target": "gmm", "samplers": "hmc,mahmc", "budget": 48_000, "replicates": 2}
+    open_page(page, address(serve, "compare", where), "Compare")
+    press(page, "Run")
+    says(page, "Finished: ")
+    settled(page)
+    open_files(page)
+    node = file(page, "CSV").element_handle()
+    settings, _ = link.read(CompareSettings(), query(page))
+    found = settings.comparison({}).advance_all()
+    expected = {f"gmm-q-per-{cost}-seed0.csv": tables.table([found], "csv", cost=cost).encode()
+                for cost in ("leapfrogs", "gradients")}  # fmt: skip
+    turns = """i => {
+        const list = document.querySelector("input[aria-label=Cost]");
+        const key = ["ArrowDown", "ArrowDown", "Enter", "ArrowDown", "ArrowUp", "Enter"][i % 6];
+        list.focus();
+        list.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      }"""
+    seen = set()
+    with refreshing(page, turns):
+        while len(seen) < 20:
+            name, content = click(page, node, received)
+            assert content == expected[name]
+            seen.add((len(seen), name))
+    assert {name for _, name in seen} == set(expected)
+
+
+def test_on_checks_each_click_gives_the_whole_report(page: Page, serve: Servers) -> None:
+    """While two cells are chosen by turns. Reports differ in the link, which has the cell, and in the time."""
+    received = frames(page)
+    open_page(page, address(serve, "checks", {"budget": 0.02}), "Checks")
+    page.get_by_role("button", name="Check this cell").click()
+    cell_is(page, "naive", "gmm", "wrong")
+    says(page, "Finished: ")
+    settled(page)
+    open_files(page)
+    node = file(page, "Report").element_handle()
+    _, content = click_at_rest(page, node)
+    expected = without_link_and_time(content)
+    assert expected.count("<details>") == 1
+    assert "✕ wrong" in expected
+    assert expected.rstrip().endswith("</html>")
+    assert cell(page, "mala", "gmm").count() == 1
+    turns = """i => document.querySelector(`[data-cell='["${["mala", "naive"][i % 2]}","gmm"]']`).click()"""
+    cells = set()
+    with refreshing(page, turns):
+        for _ in range(20):
+            _, content = click(page, node, received)
+            assert without_link_and_time(content) == expected
+            cells.add(b"cell=mala.gmm" in content)
+    assert cells == {True, False}
+
+
+def click_at_rest(page: Page, node: ElementHandle) -> tuple[str, bytes]:
+    with page.expect_download() as found:
+        node.click()
+    return found.value.suggested_filename, Path(found.value.path()).read_bytes()
+
+
+def without_link_and_time(report: bytes) -> str:
+    return re.sub(r"<tr><th>(Link|Made)</th>.*?</tr>", "", report.decode())

@@ -1,0 +1,383 @@
+"""Explore: every target and sampler renders and runs, controls move, and results of earlier settings are marked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard.pages.explore import snippet
+from dashboard.settings import link
+from dashboard.settings.explore import ExploreSettings
+from dashboard.views.explore import AT_REST
+from dashboard.views.words import EARLIER
+from dashboard.work import estimates
+from dashboard.work import job as jobs
+from dashboard.work.job import MOST_AT_ONCE
+from mahmc import Run, RunSpec
+from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.targets import FAMILIES
+from tests.support.cases import pairs
+from tests.support.pages import DEADLINE, ENDLESS, SMALL, Page, ended, new_screen, opened, pages_of_one_test, run, until
+
+
+@pytest.fixture(autouse=True)
+def pages() -> Iterator[None]:
+    with pages_of_one_test():
+        yield
+
+
+def result(page: Page) -> Any:
+    return page.job.snapshot().result
+
+
+# ------------------------------------------------------------------------------------------- everything renders
+
+
+@pytest.mark.parametrize(("target", "sampler"), pairs(SAMPLERS))
+def test_every_target_and_sampler_renders_and_runs(target: str, sampler: str) -> None:
+    """In the full view, which has every control, chart and diagnostic."""
+    page = opened(target=target, sampler=sampler, view="full", **SMALL)
+    assert {"trace", "density", "mean", "rates"} <= page.everything().keys()
+    page.press("Run").ended()
+    assert (result(page).spec.target, result(page).spec.sampler) == (target, sampler)
+    assert page.status.startswith("Finished: 330 of 330 draws a chain")
+    assert {"Acceptance", "ESS, bulk", "ESS, tail", "R-hat", "ESS / gradient", "Gradients"} <= page.tiles.keys()
+    assert {"trace", "density", "mean", "rates", *AT_REST} <= page.everything().keys()
+    table = page.app.dataframe[0].value
+    assert len(table) == len(result(page).names)
+    assert {"mean", "sd", "MCSE", "ESS bulk", "ESS tail", "R-hat", "truth", "z-score"} == set(table.columns)
+    assert [file["label"] for file in page.view.parts["files"]] == ["NetCDF", "CSV", "Figure's data", "Settings"]
+
+
+@pytest.mark.parametrize("target", FAMILIES)
+def test_the_simple_view_has_the_essentials(target: str) -> None:
+    page = opened(target=target, **SMALL)
+    page.press("Run").ended()
+    assert list(page.tiles) == ["Acceptance", "ESS, bulk", "ESS / gradient"]
+    assert set(page.everything()) == {"trace", "density"}
+    assert {"ε Step size", "L Leapfrogs"} <= page.labels()
+    assert not {"Draws", "Schedule", "Nᵁ Segments"} & page.labels()
+    assert not page.app.dataframe
+
+
+def test_controls_are_those_of_the_sampler() -> None:
+    labels = opened(sampler="mala-pn", view="full").labels()
+    assert {"ε Step size", "L Leapfrogs", "α Persistence of momentum", "δ Drift of the uniform"} <= labels
+    assert "Nᵁ Segments" not in labels
+
+
+def test_all_quantities_have_estimates_at_rest() -> None:
+    page = opened(target="gmm", view="full", **SMALL).press("Run").ended()
+    assert set(result(page).estimates) == set(result(page).names)
+    assert list(page.app.dataframe[0].value.index) == ["q", "component", "energy U"]
+    assert page.app.dataframe[0].value.loc["q", "R-hat"] == pytest.approx(result(page).estimates["q"].rhat)
+
+
+# ------------------------------------------------------------------------------------------------------- controls
+
+MOVED = [("blr", "mala"), ("ising", "hmc"), ("spike-slab", "mala-p"), ("neals-funnel", "mala-pn"), ("mdc", "mahmc"),
+         ("gmm", "m-hmc")]  # fmt: skip
+
+
+def test_each_sampler_and_each_target_is_moved() -> None:
+    targets, samplers = zip(*MOVED, strict=True)
+    assert (set(targets), set(samplers)) == (set(FAMILIES), set(SAMPLERS))
+
+
+@pytest.mark.parametrize(("target", "sampler"), MOVED)
+def test_every_control_moves(target: str, sampler: str) -> None:
+    """Slider and exact entry show one value, and the spec and the link follow it."""
+    page = opened(target=target, sampler=sampler, view="full")
+    for name, value in SAMPLERS[sampler].defaults(target).items():
+        parameter = PARAMETERS[name]
+        label = f"{parameter.symbol} {parameter.title}"
+        assert page.widget(f"{label}, exact").value == value
+        other = value + 1 if parameter.kind == "int" else value * 1.01 if name == "epsilon" else value / 2
+        page.set(f"{label}, exact", other)
+        assert page.spec.values[name] == other
+        assert link.read(ExploreSettings(), page.link)[0].spec({}).values[name] == other
+        stop = another_stop(page.widget(label))
+        page.set(label, stop)
+        assert page.widget(f"{label}, exact").value == page.choices.values()[name] == stop
+    page.press("Paper's best values" if target in SAMPLERS[sampler].presets else "Default values")
+    assert page.choices.values() == SAMPLERS[sampler].defaults(target)
+    assert not {"epsilon", "L"} & page.link.keys()
+
+
+def another_stop(widget: Any) -> Any:
+    if getattr(widget, "options", None):
+        return next(type(widget.value)(stop) for stop in widget.options if type(widget.value)(stop) != widget.value)
+    return widget.max if widget.value != widget.max else widget.min
+
+
+def test_the_parameters_of_run_and_target_move() -> None:
+    page = opened(view="full")
+    page.set("Chains, exact", 7).set("Draws, exact", 123).set("Warm-up, exact", 9).set("Thinning, exact", 2)
+    page.set("Seed", 99).set("sd Standard deviation of v given u, exact", 0.08).set("n_w Number of w, exact", 5)
+    assert page.spec == RunSpec.of("mdc", "mahmc", chains=7, draws=123, warmup=9, thin=2, seed=99, sd=0.08, n_w=5)
+    assert page.link == {"n_w": "5", "sd": "0.08", "chains": "7", "draws": "123", "warmup": "9", "thin": "2",
+                         "seed": "99", "view": "full"}  # fmt: skip
+
+
+def test_the_dice_give_another_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.randbelow", lambda most: 4711)
+    page = opened(view="full")
+    next(button for button in page.app.button if button.key == "explore.dice").click()
+    assert page.run().widget("Seed").value == page.settings.seed == 4711
+
+
+def test_an_entry_out_of_range_is_refused_and_nothing_is_lost() -> None:
+    page = opened(sampler="mala-p", view="full").set("α Persistence of momentum, exact", 1.0)
+    assert "must be in [0, 1)" in page.app.toast[0].value
+    assert page.choices.values()["alpha"] == 0.995
+    assert page.widget("α Persistence of momentum, exact").value == 0.995
+
+
+def test_each_sampler_and_each_target_keeps_its_own_values() -> None:
+    page = opened(sampler="hmc", view="full").set("L Leapfrogs, exact", 33).set("Sampler", "mahmc")
+    assert page.choices.values() == SAMPLERS["mahmc"].defaults("mdc")
+    page.set("Sampler", "hmc")
+    assert page.choices.values()["L"] == page.widget("L Leapfrogs, exact").value == 33
+    page.set("Target", "blr")
+    assert page.choices.values() == SAMPLERS["hmc"].defaults("blr")
+    page.set("Target", "mdc")
+    assert page.widget("L Leapfrogs, exact").value == 33
+
+
+def test_a_sampler_that_cannot_sample_the_new_target_is_replaced_and_that_is_said() -> None:
+    page = opened(sampler="m-hmc", view="full").set("Target", "blr")
+    assert "m-hmc" not in page.choices.samplers()
+    assert page.choices.sampler == page.widget("Sampler").value == "mahmc"
+    assert "MAHMC is taken instead" in page.app.toast[0].value
+
+
+def test_the_mixture_of_a_link_is_used() -> None:
+    page = opened(target="gmm", view="full", weights="0.5,0.5", means="-1,1", sds="1,1")
+    assert page.spec.settings == (("weights", (0.5, 0.5)), ("means", (-1.0, 1.0)), ("sds", (1.0, 1.0)))
+    assert not page.warned
+
+
+def test_a_bad_link_is_told_and_shows_nothing_of_itself() -> None:
+    page = opened(target="mdc", sampler="<script>alert(1)</script>", epsilon="0.02", L="x" * 10_000,
+                  **{"![x](http://example.org/x.png)": "1"})  # fmt: skip
+    assert page.warned.startswith("Ignored in this link: sampler (must be one of mala, hmc")
+    assert page.choices.values()["epsilon"] == 0.02
+    assert page.tab.jobs == {}
+    for word in ("script", "example.org", "xxxx"):
+        assert word not in page.words
+    page.press("Run")
+    assert not page.warned
+
+
+# ------------------------------------------------------------------------------------------------------------ runs
+
+
+def test_stop_continue_and_reset() -> None:
+    page = opened(target="blr", sampler="hmc", **ENDLESS)
+    page.press("Run")
+    job = page.job
+    until(lambda: job.snapshot().result.drawn > 0)
+    page.run().press("Stop").ended()
+    drawn = result(page).drawn
+    assert 0 < drawn < 1_000_000
+    assert page.status.startswith("Stopped at ")
+    assert page.status.endswith("Continue goes on exactly where it left off.")
+    page.press("Continue")
+    until(lambda: job.snapshot().result.drawn > drawn)
+    page.run().press("Reset")
+    assert page.tab.jobs == {}
+    assert page.status == "Choose a target and a sampler at the side, and press Run."
+    assert not ended(job).alive
+    assert set(page.everything()) == {"trace", "density"}
+
+
+def test_follow_restarts_on_a_change_and_leaves_no_queue() -> None:
+    page = opened(follow="1", **ENDLESS)
+    page.press("Run")
+    started = [page.job]
+    for epsilon in (0.01, 0.02, 0.03):
+        page.set("ε Step size, exact", epsilon)
+        started.append(page.job)
+        assert page.job.work.spec.values["epsilon"] == epsilon
+    for job in started[:-1]:
+        ended(job)
+    assert [job.alive for job in started] == [False, False, False, True]
+
+
+def test_with_follow_another_quantity_or_view_restarts_nothing() -> None:
+    page = opened(follow="1", **SMALL).press("Run").ended()
+    job = page.job
+    page.set("Quantity", "v").set("Depth", "full")
+    assert page.job is job
+
+
+def test_a_run_that_does_not_fit_is_refused_in_words() -> None:
+    page = opened(target="blr", sampler="hmc", draws="1000000000").press("Run").ended()
+    assert "GiB may be used" in page.remarks[0]
+    assert page.view.parts["remarks"][0]["tone"] == "error"
+    assert page.status == "This run cannot be done."
+    page.everything()
+
+
+def test_a_bad_step_size_is_explained() -> None:
+    page = opened(sampler="hmc", epsilon="0.06", **SMALL).press("Run").ended()
+    assert any("becomes unstable" in remark for remark in page.remarks)
+
+
+def test_settings_that_make_no_run_are_told_and_cannot_be_run() -> None:
+    page = opened(sampler="m-hmc", view="full").set("ε Step size, exact", 1e-6)
+    assert "Take a shorter T" in page.warned
+    assert page.button("Run").disabled
+    assert page.view.charts == []
+
+
+def test_files_come_at_once_and_keep_their_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They do not wait for estimates, and a refresh takes nothing away from somebody who is about to click."""
+    may_go_on, made = threading.Event(), estimates.estimates
+    monkeypatch.setattr(estimates, "estimates", lambda *given: may_go_on.wait(DEADLINE) and made(*given))
+    page = opened(target="gmm", **SMALL).press("Run")
+    page.job.wait(DEADLINE)
+    files = page.run().view.parts["files"]
+    assert [file["label"] for file in files] == ["NetCDF", "CSV", "Figure's data", "Settings"]
+    assert page.view.busy
+    assert page.tiles["ESS, bulk"] == "–"
+    may_go_on.set()
+    page.ended()
+    assert page.tiles["ESS, bulk"] != "–"
+    assert not page.view.busy
+    assert page.view.parts["files"] == files
+
+
+def test_the_program_makes_the_same_run() -> None:
+    page = opened(target="gmm", seed="3", epsilon=str(0.1 + 0.2), **SMALL).press("Run").ended()
+    program = snippet(result(page).spec, result(page).target)
+    assert program.strip() in [code.value.strip() for code in page.app.code]
+    names: dict[str, Any] = {}
+    exec(program, names)
+    assert np.array_equal(names["run"].draws["q"], result(page).get("q"))
+
+
+def test_the_link_makes_the_same_run() -> None:
+    page = opened(target="gmm", sampler="hmc", view="full", **SMALL).set("L Leapfrogs, exact", 7).press("Run").ended()
+    assert f"?{link.text(page.settings)}" in [code.value for code in page.app.code]
+    again = opened(**page.link).press("Run").ended()
+    assert result(again).spec == result(page).spec
+    assert np.array_equal(result(again).get("q"), result(page).get("q"))
+
+
+# ------------------------------------------------------------------------------------- results of earlier settings
+
+
+def test_results_of_earlier_settings_are_marked_until_they_are_the_present_ones_again() -> None:
+    page = opened(**SMALL).press("Run").ended()
+    job, tiles = page.job, page.tiles
+    assert (page.view.faded, EARLIER in page.remarks) == (False, False)
+    page.set("ε Step size, exact", 0.01)
+    assert page.job is job
+    assert (page.view.faded, page.remarks, page.tiles) == (True, [EARLIER], tiles)
+    page.set("ε Step size, exact", 0.04)
+    assert (page.view.faded, EARLIER in page.remarks) == (False, False)
+
+
+@pytest.mark.parametrize(("label", "value"), [("Quantity", "v"), ("Depth", "full")])
+def test_another_look_at_the_same_run_is_not_marked(label: str, value: str) -> None:
+    page = opened(**SMALL).press("Run").ended().set(label, value)
+    assert (page.view.faded, EARLIER in page.remarks) == (False, False)
+
+
+def test_another_target_marks_the_results_and_shows_its_own_controls() -> None:
+    page = opened(**SMALL).press("Run").ended().set("Target", "gmm")
+    assert page.view.faded
+    assert page.widget("Quantity").disabled  # they are those of the run that is shown
+    page.everything()
+    page.press("Run").ended()
+    assert not page.view.faded
+    assert page.widget("Quantity").value == "q"
+
+
+def test_the_run_before_stays_in_sight_marked_until_the_next_one_has_begun() -> None:
+    screen = new_screen()
+    tab = screen.tab
+    tab.follow("explore", SMALL)
+    ended(run(tab))
+    before = {request.place: request.about for request in screen.view("explore").charts}
+    held = [jobs._places.acquire() for _ in range(MOST_AT_ONCE)]
+    try:
+        tab.change("explore", "seed", 1)
+        run(tab)
+        view = screen.view("explore")
+        assert view.parts["status"]["text"].startswith("Waiting for a place")
+        assert (view.faded, view.parts["remarks"]) == (True, [])
+        assert {request.place: request.about for request in view.charts} == before
+    finally:
+        for _ in held:
+            jobs._places.release()
+    ended(tab.jobs["explore"])
+    view = screen.view("explore")
+    assert not view.faded
+    assert {request.place: request.about for request in view.charts} != before
+
+
+# ----------------------------------------------------------------------------------------------------------- quantities
+
+
+def test_tiles_and_charts_are_about_the_chosen_quantity() -> None:
+    page = opened(**SMALL).press("Run").ended()
+    of_u, tile = page.everything(), page.tiles["ESS, bulk"]
+    page.set("Quantity", "w[3]")
+    page.ended()
+    of_w = page.everything()
+    assert page.tiles["ESS, bulk"] != tile
+    assert "w[3]" in of_w["trace"].alt
+    assert "w[3]" not in of_u["trace"].alt
+    assert page.link["quantity"] == "w[3]"
+    assert opened(**page.link).widget("Quantity").value == "w[3]"
+
+
+def test_a_quantity_that_the_target_does_not_have_gives_the_main_one() -> None:
+    page = opened(quantity="beta[3]", **SMALL)
+    assert page.widget("Quantity").value == "u"
+    page.press("Run").ended().everything()
+
+
+# ---------------------------------------------------------------------------------------------------------------- pins
+
+
+def test_pin_compare_rename_reopen_unpin() -> None:
+    page = opened(view="full", **SMALL).press("Run").ended().press("Pin this run")
+    first = page.job
+    assert page.button("Pin this run").disabled
+    page.set("Sampler", "hmc").press("Run").ended().press("Pin this run")
+    assert [pin.job.work.spec.sampler for pin in page.tab.pins] == ["mahmc", "hmc"]
+    charts = page.everything()
+    assert "HMC" in charts["pins"].alt
+    assert page.tab.pins[0].name in charts["density"].alt  # drawn over the histogram of the run that is shown
+    page.app.text_input[0].set_value("the good one")
+    assert page.run().tab.pins[0].name == "the good one"
+    assert "the good one" in page.everything()["pins"].alt
+    page.press("Reopen")
+    assert page.job is first
+    assert (page.choices.sampler, page.widget("Sampler").value) == ("mahmc", "mahmc")
+    assert not page.view.faded
+    page.everything()
+    page.press("Unpin")
+    assert [pin.job.work.spec.sampler for pin in page.tab.pins] == ["hmc"]
+    assert "the good one" not in page.words
+
+
+def test_pins_tell_what_is_not_as_usual_and_bring_it_back() -> None:
+    page = opened(target="gmm", view="full", schedule="iid(20, 0.8)", outer="none", **SMALL)
+    page.press("Run").ended().press("Pin this run")
+    assert page.tab.pins[0].name == "MAHMC (epsilon 0.3, iid(20, 0.8), outer none)"
+    page.set("Schedule", "alternate").press("Reopen")
+    assert page.spec == page.tab.pins[0].job.work.spec
+
+
+def test_runs_are_bit_for_bit_those_of_the_engine() -> None:
+    page = opened(target="gmm", sampler="m-hmc", seed="8", **SMALL).press("Run").ended()
+    draws = Run(RunSpec.of("gmm", "m-hmc", seed=8, draws=300, warmup=30, chains=4)).advance_all().draws
+    assert np.array_equal(result(page).get("component"), draws["component"])
