@@ -36,6 +36,7 @@ from mahmc.kernels.moves import leapfrogs
 from mahmc.lanes import LANES, exp, load, splat, store
 from mahmc.run import cores
 from mahmc.samplers import PAPER_SAMPLERS
+from mahmc.streams import Seeds
 from mahmc.targets import Target
 from mahmc.targets.base import potential, step_scale, update
 
@@ -375,7 +376,7 @@ def limit() -> Iterator[str]:
 def _bare_rate(threads: int, repeats: int = 20_000) -> float:
     target = mahmc.targets.mdc()
     rng = np.random.default_rng(0)
-    states = [new_state(target, *target.pack(target.exact(rng, LANES)), 0, b) for b in range(threads)]  # type: ignore[misc]
+    states = [new_state(target, *target.pack(target.exact(rng, LANES)), Seeds(0, threads), b) for b in range(threads)]  # type: ignore[misc]
     bare_leapfrogs(target.data, states[0], 0.035, 40, 1)
     begin = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:

@@ -19,12 +19,14 @@ from mahmc.kernels import Counts, Plan, Record, State, Timetable, new_counts, ne
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
 from mahmc.spec import RunSpec
-from mahmc.streams import source
+from mahmc.streams import Purpose, Seeds
 from mahmc.targets import Target, elements
 
 CHUNK_SECONDS = 0.2  # a stop does not wait for its end
 STEPS_AHEAD = 32  # to a chunk: a thread that is done takes such steps until the others are
 SHORTEST_CHUNK = 0.015  # seconds: handing out work costs half a millisecond
+SHORTEST_CALL = 0.0005  # seconds that a block is advanced by at a time: each call costs about 30 µs
+FIRST_CHUNK, LONGEST_FIRST_CHUNK = 16, 64  # iterations, more with many blocks, where speed is not known yet
 MOMENTS = 50  # in the history of a short run, if chunks do not become too short
 MEMORY_SHARE = 0.5  # of what is free; diagnostics need room as well
 
@@ -130,8 +132,10 @@ class Run:
         shape = (spec.chains, spec.slots)
         self._reals = np.empty((*shape, len(self._columns.real_rows)))
         self._discretes = np.empty((*shape, len(self._columns.discrete_rows)), np.int8)
-        self._blocks = [self._new_block(b) for b in range(-(-spec.chains // LANES))]
-        self._chunk = 16
+        blocks = -(-spec.chains // LANES)
+        seeds = Seeds(spec.seed, blocks)
+        self._blocks = [self._new_block(b, seeds) for b in range(blocks)]
+        self._chunk = max(FIRST_CHUNK, min(blocks, LONGEST_FIRST_CHUNK))
         self._tally = self._tallied()
         self.history: list[Moment] = []
 
@@ -178,6 +182,7 @@ class Run:
         if made and not self._stop[0]:
             each = max(took / made, 1e-9)  # seconds an iteration
             wanted = min(seconds, max(SHORTEST_CHUNK, self.spec.slots * self.spec.thin * each / MOMENTS))
+            wanted = max(wanted, SHORTEST_CALL * len(self._blocks) / workers)
             self._chunk = max(1, min(int(wanted / each), 8 * self._chunk))
 
     def stop(self) -> None:
@@ -380,8 +385,8 @@ class Run:
                 block.counts[phase], block.record, block.done, n, self._stop,
             )  # fmt: skip
 
-    def _new_block(self, number: int) -> Block:
-        rng = np.random.default_rng(source(self.spec.seed, number, 2))
+    def _new_block(self, number: int, seeds: Seeds) -> Block:
+        rng = seeds.generator(number, Purpose.START)
         if self.spec.start == "exact":
             assert self.target.exact is not None  # the spec made sure
             draws = self.target.exact(rng, LANES)
@@ -389,7 +394,7 @@ class Run:
             starts = [self.target.start(rng) for _ in range(LANES)]
             draws = {name: np.array([start[name] for start in starts]) for name in starts[0]}
         q, other = self.target.pack(draws)
-        state = new_state(self.target, q, other, self.spec.seed, number)
+        state = new_state(self.target, q, other, seeds, number)
         if not np.isfinite(state.U).all():
             raise InvalidInput(f"{self.target.name} has an infinite energy where its chains start; check its data.")
         chains = slice(number * LANES, (number + 1) * LANES)

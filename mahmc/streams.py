@@ -10,6 +10,8 @@ rejection sampling.
 from __future__ import annotations
 
 import math
+from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +19,94 @@ from mahmc.compiled import inlined
 from mahmc.lanes import LANES, cos_sin_turns, float_of, load, log, sqrt, store
 
 _ONE_BITS = 0x3FF0000000000000  # the bits of 1.0
+_POOL = 4  # words of a SeedSequence's pool
+_MASK = 0xFFFFFFFF
 
 
-def source(seed: int, block: int, purpose: int) -> np.random.SeedSequence:
-    """Independent randomness by block and purpose: 0 its generators, 1 its momenta, 2 its start, 3 what lanes share."""
-    return np.random.SeedSequence(seed, spawn_key=(block, purpose))
+class Purpose(IntEnum):
+    """What a block's randomness is for. Each purpose has a stream of its own."""
+
+    CHAINS = 0
+    MOMENTA = 1
+    START = 2
+    SHARED = 3  # by the block's chains
 
 
-def seeded(seed: int, block: int, purpose: int = 0) -> np.ndarray:
-    """The generators of a block's chains; of what they share (purpose 3) that of lane 0 is used."""
-    return source(seed, block, purpose).generate_state(4 * LANES, np.uint64).reshape(4, LANES)
+class Seeds:
+    """The randomness of blocks 0, 1, …, by purpose: SeedSequence(seed, spawn_key=(block, purpose)), for all at once.
+
+    A SeedSequence for each block would take longer than many short chains themselves.
+    """
+
+    def __init__(self, seed: int, blocks: int = 1) -> None:
+        numbers = np.arange(blocks)
+        self._lanes = {p: seed_words(seed, numbers, p, 4 * LANES) for p in (Purpose.CHAINS, Purpose.SHARED)}
+        self._words = {p: seed_words(seed, numbers, p, 4) for p in (Purpose.MOMENTA, Purpose.START)}
+
+    def lanes(self, block: int, purpose: Purpose) -> np.ndarray:
+        """The state of a block's lanes' generators; of what its chains share, that of lane 0 is used."""
+        return self._lanes[purpose][block].reshape(4, LANES)
+
+    def generator(self, block: int, purpose: Purpose) -> np.random.Generator:
+        """NumPy's generator for momenta, or for the start."""
+        return np.random.Generator(np.random.PCG64(_Words(self._words[purpose][block])))
+
+
+class _Words(np.random.bit_generator.ISeedSequence):
+    """The words of a SeedSequence, known beforehand."""
+
+    def __init__(self, words: np.ndarray) -> None:
+        self.words = words
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
+        assert (n_words, dtype) == (len(self.words), np.uint64), "what PCG64 asks for"
+        return self.words
+
+
+def seeded(seed: int, block: int, purpose: Purpose = Purpose.CHAINS) -> np.ndarray:
+    """The state of one block's lanes' generators."""
+    return seed_words(seed, np.array([block]), purpose, 4 * LANES)[0].reshape(4, LANES)
+
+
+def seed_words(seed: int, blocks: np.ndarray, purpose: int, count: int) -> np.ndarray:
+    """SeedSequence(seed, spawn_key=(block, purpose)).generate_state(count, uint64) of each block: (blocks, count).
+
+    The hash of NumPy's SeedSequence (O'Neill's randutils), block by block side by side. NumPy promises never to change
+    it, and a test holds this against it.
+    """
+    of_seed = [seed >> shift & _MASK for shift in range(0, max(seed.bit_length(), 1), 32)]
+    of_seed += [0] * (_POOL - len(of_seed))
+    entropy = [np.full(len(blocks), word, np.uint32) for word in of_seed]
+    entropy += [blocks.astype(np.uint32), np.full(len(blocks), purpose, np.uint32)]
+    hashed = _Hash(0x43B0D7E5, 0x931E8875)
+    pool = [hashed(word) for word in entropy[:_POOL]]
+    for i in range(_POOL):
+        for j in range(_POOL):
+            if i != j:
+                pool[j] = _mixed(pool[j], hashed(pool[i]))
+    for word in entropy[_POOL:]:
+        pool = [_mixed(part, hashed(word)) for part in pool]
+    hashed = _Hash(0x8B51F9DD, 0x58F38DED)
+    words = np.stack([hashed(pool[i % _POOL]) for i in range(2 * count)], axis=1)
+    return words.astype("<u4").view("<u8").astype(np.uint64, copy=False)
+
+
+class _Hash:
+    """A hash of 32-bit words whose constant changes with each use."""
+
+    def __init__(self, constant: int, factor: int) -> None:
+        self.constant, self.factor = constant, factor
+
+    def __call__(self, word: np.ndarray) -> np.ndarray:
+        word = word ^ np.uint32(self.constant)
+        self.constant = self.constant * self.factor & _MASK
+        word = word * np.uint32(self.constant)
+        return word ^ (word >> np.uint32(16))
+
+
+def _mixed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    mixed = x * np.uint32(0xCA01F9DD) - y * np.uint32(0x4973F715)
+    return mixed ^ (mixed >> np.uint32(16))
 
 
 @inlined

@@ -22,6 +22,7 @@ from mahmc.kernels.moves import update_and_undo
 from mahmc.lanes import LANES, load, store, where
 from mahmc.samplers import EVERY_SAMPLER, PAPER_SAMPLERS, SAMPLERS, WRONG_SAMPLERS
 from mahmc.schedules import Arrivals, deterministic
+from mahmc.streams import Seeds
 from mahmc.targets import Target
 from mahmc.targets.base import update_where
 from tests.support.cases import HARD
@@ -180,7 +181,10 @@ def test_lanes_left_alone_are_as_if_undone(target: Target, update: str) -> None:
     for seed in range(40):
         exact = target.exact(rng, LANES)
         theirs = (rng.random((1, LANES)) < 0.5).astype(float)
-        states, outs = [new_state(target, *target.pack(exact), seed, 0) for _ in range(2)], np.zeros((2, 2, LANES))
+        states, outs = (
+            [new_state(target, *target.pack(exact), Seeds(seed), 0) for _ in range(2)],
+            np.zeros((2, 2, LANES)),
+        )
         before = states[0].other.copy()
         CHEAP(target.data, which, theirs, states[0], outs[0])
         PLAIN(target.data, which, theirs, states[1], outs[1])

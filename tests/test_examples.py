@@ -16,6 +16,7 @@ from mahmc.checks import Comparison, Verdict, compare
 from mahmc.kernels import energies, new_state
 from mahmc.lanes import LANES
 from mahmc.own.check import check
+from mahmc.streams import Seeds
 from mahmc.targets import FAMILIES, Target
 from tests.support.cases import pairs
 
@@ -39,7 +40,7 @@ def test_gradient_agrees_with_finite_differences(name: str, spread: float) -> No
     assert target.exact is not None
     q, other = target.pack(target.exact(np.random.default_rng(1), LANES))
     q *= spread
-    state = new_state(target, q, other, 0, 0)
+    state = new_state(target, q, other, Seeds(0), 0)
     compared = 0
     for j in range(target.dim):
         h = 1e-5 * np.maximum(1.0, np.abs(q[:, j]))

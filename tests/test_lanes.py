@@ -109,6 +109,21 @@ def test_random_numbers_have_their_law(draw: Callable, law) -> None:
     assert np.abs(np.corrcoef(out.T) - np.eye(LANES)).max() < 6 / np.sqrt(len(out))
 
 
+@pytest.mark.parametrize("seed", [0, 7, 2**32, 2**64 - 1, 2**130 + 5])
+def test_seeds_are_those_of_seed_sequence(seed: int) -> None:
+    """Of all blocks at once, as NumPy gives them one by one; the generators too."""
+    seeds = streams.Seeds(seed, 100)
+    for block, purpose in [(0, 0), (1, 3), (99, 0), (50, 3)]:
+        numpys = np.random.SeedSequence(seed, spawn_key=(block, purpose))
+        expected = numpys.generate_state(4 * LANES, np.uint64).reshape(4, LANES)
+        assert np.array_equal(seeds.lanes(block, streams.Purpose(purpose)), expected)
+        assert np.array_equal(streams.seeded(seed, block, streams.Purpose(purpose)), expected)
+    for block, purpose in [(0, 1), (99, 2)]:
+        numpys = np.random.SeedSequence(seed, spawn_key=(block, purpose))
+        mine = seeds.generator(block, streams.Purpose(purpose))
+        assert np.array_equal(mine.standard_normal(9), np.random.default_rng(numpys).standard_normal(9))
+
+
 def test_generator_is_xoshiro256_plus_plus() -> None:
     """Against the definition, written out in Python's integers; a lane on its own goes on with the same stream."""
     rng = streams.seeded(3, 2)

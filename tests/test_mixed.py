@@ -14,7 +14,7 @@ from mahmc.kernels import Record, mixed, new_counts, new_state
 from mahmc.kernels.mixed import Timetable, draw_gaps
 from mahmc.lanes import LANES
 from mahmc.schedules import arrivals
-from mahmc.streams import seeded
+from mahmc.streams import Seeds, seeded
 from tests.support.cases import HARD
 from tests.support.stops import stopped_often
 
@@ -49,7 +49,7 @@ def test_each_variable_is_visited_once_a_round(rounds: int) -> None:
     target = targets.mdc(n_w=6)
     w = np.arange(6)[None, :] < np.arange(LANES)[:, None]
     q, other = target.pack({"u": np.zeros(LANES), "v": np.zeros(LANES), "w": w})
-    state, counts = new_state(target, q, other, 1, 0), new_counts(target)[0]
+    state, counts = new_state(target, q, other, Seeds(1), 0), new_counts(target)[0]
     table = arrivals(1e-9, 6 * rounds, 1e-9, 6).plan(target, ("metropolis",))
     nothing = Record(np.zeros((LANES, 1, 0)), np.zeros(0, int), np.zeros((LANES, 1, 0), np.int8), np.zeros(0, int), 1)
     mixed(target.data, state, table, True, 0, 1e-9, counts, nothing, 0, 1, np.zeros(1, np.uint8))

@@ -11,6 +11,7 @@ from mahmc.compiled import OPTIONS
 from mahmc.kernels import State, energies, new_state
 from mahmc.kernels.moves import kinetic, leapfrogs
 from mahmc.lanes import LANES, load, store
+from mahmc.streams import Seeds
 from mahmc.targets import Target
 
 pytestmark = pytest.mark.quick
@@ -32,7 +33,7 @@ def some_state(target: Target, spread: float = 1.0, seed: int = 0) -> State:
     rng = np.random.default_rng(seed)
     starts = [target.start(rng) for _ in range(LANES)]
     q, other = target.pack({name: np.array([s[name] for s in starts]) for name in starts[0]})
-    return new_state(target, q * spread, other, seed, 0)
+    return new_state(target, q * spread, other, Seeds(seed), 0)
 
 
 def total_energy(state: State) -> np.ndarray:
@@ -64,7 +65,7 @@ def test_updates_of_q_O_keep_gradient_and_energy(any_target: Target) -> None:
         spec = RunSpec.of(any_target, "mahmc", n_u=3, L=2, draws=50, warmup=0, chains=8, update=update)
         run = Run(spec, any_target).advance_all()
         state = run._blocks[0].state
-        fresh = new_state(any_target, state.q.T.copy(), state.other.T.copy(), 0, 0)
+        fresh = new_state(any_target, state.q.T.copy(), state.other.T.copy(), Seeds(0), 0)
         assert np.allclose(state.U, fresh.U, rtol=1e-11, atol=1e-9)
         assert np.allclose(state.grad, fresh.grad, rtol=1e-9, atol=1e-8)
 
@@ -90,10 +91,10 @@ def test_leapfrog_preserves_volume(target: Target) -> None:
     for j in range(size):
         ends = []
         for sign in (1.0, -1.0):
-            state = new_state(target, origin.q.T.copy(), origin.other.T.copy(), 0, 0)
+            state = new_state(target, origin.q.T.copy(), origin.other.T.copy(), Seeds(0), 0)
             state.p[:] = origin.p
             (state.q if j < target.dim else state.p)[j % target.dim] += sign * h
-            fresh = new_state(target, state.q.T.copy(), state.other.T.copy(), 0, 0)
+            fresh = new_state(target, state.q.T.copy(), state.other.T.copy(), Seeds(0), 0)
             fresh.p[:] = state.p
             go(target.data, fresh, 0.03, 5)
             ends.append(np.concatenate([fresh.q, fresh.p]))

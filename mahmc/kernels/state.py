@@ -10,7 +10,7 @@ import numpy as np
 
 from mahmc.compiled import kernel
 from mahmc.lanes import LANES, store
-from mahmc.streams import seeded, source
+from mahmc.streams import Purpose, Seeds
 from mahmc.targets.base import Target, potential
 
 
@@ -88,7 +88,7 @@ class Record(NamedTuple):
     thin: int
 
 
-def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block: int) -> State:
+def new_state(target: Target, q: np.ndarray, other: np.ndarray, seeds: Seeds, block: int) -> State:
     """The state of LANES chains that start at the given (LANES, rows) values.
 
     All of it is in one piece of memory: asking for each part took longer than running a few iterations.
@@ -105,9 +105,9 @@ def new_state(target: Target, q: np.ndarray, other: np.ndarray, seed: int, block
     q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, sizes = rows[:10]
     rng, block_rng = rng.view(np.uint64), block_rng.view(np.uint64)
     q_rows[:], other_rows[:] = q.T, other.T
-    refreshed = np.random.default_rng(source(seed, block, 1))
+    refreshed = seeds.generator(block, Purpose.MOMENTA)
     p[:], v[:] = refreshed.standard_normal(p.shape), refreshed.uniform(-1.0, 1.0, v.shape)
-    rng[:], block_rng[:] = seeded(seed, block), seeded(seed, block, 3)
+    rng[:], block_rng[:] = seeds.lanes(block, Purpose.CHAINS), seeds.lanes(block, Purpose.SHARED)
     words = (rows[14].view(np.uint64), rows[15].view(np.uint64), rows[16].view(np.int64))
     before, aside = Before._make([*rows[10:14], *words]), Aside._make(rows[17:])
     state = State(room[: ends[5]], q_rows, other_rows, U, p, v, grad, rng, block_rng, scratch, sizes, before, aside)
@@ -119,14 +119,23 @@ def energies(target: Target, q: np.ndarray, other: np.ndarray) -> np.ndarray:
     """U at each of the (n, dim) and (n, n_other) states."""
     padding = -len(q) % LANES
     q, other = (np.pad(rows, ((0, padding), (0, 0)), mode="edge") for rows in (q, other))
-    state = new_state(target, q[:LANES], other[:LANES], 0, 0)
     U = np.empty(len(q))
-    for begin in range(0, len(q), LANES):
-        here = slice(begin, begin + LANES)
-        state.q[:], state.other[:] = q[here].T, other[here].T
-        evaluate(target.data, state)
-        U[here] = state.U[0]
+    evaluate_all(target.data, new_state(target, q[:LANES], other[:LANES], Seeds(0), 0), q, other, U)
     return U[: len(q) - padding]
+
+
+@kernel
+def evaluate_all(target, state, q, other, U):
+    """Put the energy at each of the states (n, dim) and (n, n_other) into U; n is a multiple of LANES."""
+    for begin in range(0, len(q), LANES):
+        for c in range(LANES):
+            for i in range(q.shape[1]):
+                state.q[i, c] = q[begin + c, i]
+            for i in range(other.shape[1]):
+                state.other[i, c] = other[begin + c, i]
+        store(state.U, 0, potential(target, state.q, state.other, state.grad, state.scratch))
+        for c in range(LANES):
+            U[begin + c] = state.U[0, c]
 
 
 @kernel
