@@ -1,4 +1,5 @@
-// Files to download, as links. A link is never made anew, so that no click is lost during an update.
+// Files to download, as links. No click is lost: a link is never made anew, and a press that began on a link ends on it,
+// also when the page above grows or shrinks before the button is released.
 
 class Files {
   constructor(root) {
@@ -21,5 +22,8 @@ class Files {
 function newFile() {
   const icon = element("span", "icon", "↓");
   icon.setAttribute("aria-hidden", true);
-  return element("a", "live-file", icon, element("span"));
+  const link = element("a", "live-file", icon, element("span"));
+  link.draggable = false;
+  link.addEventListener("pointerdown", ({ pointerId }) => link.setPointerCapture(pointerId));
+  return link;
 }
