@@ -56,9 +56,9 @@ run: $(VENV)/run.stamp
 
 # A browser for the browser tests: one that is there, else Playwright's own, else (as root) Debian's.
 browser: setup
-	@command -v chromium chromium-browser google-chrome >/dev/null || \
-	  $(BIN)/python -m playwright install chromium >/dev/null 2>&1 || \
-	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+	@command -v chromium-headless-shell chromium chromium-browser google-chrome >/dev/null || \
+	  $(BIN)/python -m playwright install --only-shell chromium >/dev/null 2>&1 || \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium-headless-shell >/dev/null; } || \
 	  { echo "The browser tests need Chromium, and it could not be installed: install it (for example" \
 	         "'sudo apt-get install chromium'), or set CHROMIUM to its path, and run make test again."; exit 1; }
 

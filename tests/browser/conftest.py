@@ -6,7 +6,7 @@ A test that fails shows screenshots, the console, failed requests and the server
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from tests.support.browser import CHROMIUM_FLAGS, Evidence, Servers, chromium_path
 
@@ -38,14 +38,26 @@ def pytest_runtest_teardown() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One headless Chromium for the session."""
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """One headless Chromium for the session, with a profile on disk.
+
+    It keeps the compiled scripts of Streamlit and plotly.js, as a visitor's own browser does: a page then opens in less
+    than half the time.
+    """
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium_path(playwright), args=CHROMIUM_FLAGS)
+        folder, path = tmp_path_factory.mktemp("profile"), chromium_path(playwright)
+        launched = playwright.chromium.launch_persistent_context(folder, executable_path=path, args=CHROMIUM_FLAGS)
         EVIDENCE.watch(launched)
         yield launched
-        EVIDENCE.browser = None
+        EVIDENCE.profile = None
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def browser(profile: BrowserContext) -> Browser:
+    """The same Chromium, for tests that open contexts of their own."""
+    assert profile.browser is not None
+    return profile.browser
 
 
 @pytest.fixture(scope="session")
@@ -57,17 +69,17 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page in a context of its own; the test fails if its console had an error."""
-    context = browser.new_context()
-    opened = context.new_page()
+def page(profile: BrowserContext) -> Iterator[Page]:
+    """A page of the session's profile, with nothing stored; the test fails if its console had an error."""
+    opened = profile.new_page()
+    opened.add_init_script("localStorage.clear()")
     errors: list[str] = []
     opened.on("console", lambda message: errors.append(message.text) if _is_ours(message) else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))
     yield opened
     if errors:
         EVIDENCE.photograph()
-    context.close()
+    opened.close()
     assert errors == [], "errors in the browser's console"
 
 

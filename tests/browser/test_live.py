@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, FloatRect, Locator, Page, Request, Response, Route, expect
+from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, Request, Response, Route, expect
 
 APP = Path(__file__).parent / "apps" / "live_app.py"
 LIMIT = 200_000  # bytes of an update of 16 traces × 2000 points and some
@@ -46,11 +46,9 @@ def app(page: Page, serve: Callable[[Path], str]) -> Page:
 
 
 @pytest.fixture
-def troubled(browser: Browser, serve: Callable[[Path], str]) -> Iterator[Page]:
+def troubled(profile: BrowserContext, serve: Callable[[Path], str]) -> Page:
     """The same, where errors in the console are expected."""
-    context = browser.new_context()
-    yield opened(patient(context.new_page()), serve(APP))
-    context.close()
+    return opened(patient(profile.new_page()), serve(APP))
 
 
 def patient(page: Page) -> Page:
@@ -441,15 +439,18 @@ def test_a_matrix_tells_what_was_chosen(app: Page) -> None:
     expect(place(app, "events")).to_contain_text('{"row": ["hmc"]}]')
 
 
-def test_a_click_on_a_file_is_never_lost(app: Page) -> None:
-    """Pressed before an update and released after: the file is downloaded, under its name."""
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_click_on_a_file_is_never_lost(app: Page, moved: bool) -> None:
+    """Pressed before an update and released after, also if that moved the link: the file comes, under its name."""
     link = place(app, "files").locator(".live-file")
     box = visible_box(link)
     app.mouse.move(box["x"] + 10, box["y"] + 10)
     app.mouse.down()
     before = link.inner_text()
     expect(link).not_to_have_text(before)
-    with app.expect_download() as download:
+    if moved:
+        place(app, "remarks").evaluate("node => { node.style.marginTop = '150px' }")
+    with app.expect_download(timeout=20_000) as download:
         app.mouse.up()
     assert download.value.suggested_filename == "draws.csv"
     assert download.value.path().read_text() == "a,b\n1,2\n"

@@ -15,13 +15,13 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Response
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Playwright, Response
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = ROOT / ".test-artifacts"  # screenshots of failed tests; not in git
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -35,6 +35,11 @@ START_TIMEOUT = 120.0  # seconds until a server must answer; only a server that 
 SCREENSHOT_TIMEOUT = 20_000  # milliseconds
 LOG_LINES = 200  # of a server's log, in the report of a failed test
 MOST_EVENTS = 500  # that are kept of the console
+# Says in the console what each press, release and click reached: a click that had no effect explains itself.
+NOTE_CLICKS = """for (const kind of ["pointerdown", "pointerup", "click"]) {
+  window.addEventListener(kind, ({ target, clientX, clientY }) => console.debug(
+    `${kind} at ${clientX}, ${clientY} on <${target.nodeName}> ${String(target.innerText ?? "").slice(0, 40)}`), true);
+}"""
 
 
 def chromium_path(playwright: Playwright) -> str:
@@ -137,7 +142,7 @@ class Evidence:
     """
 
     def __init__(self) -> None:
-        self.browser: Browser | None = None
+        self.profile: BrowserContext | None = None
         self.servers: Servers | None = None
         self.begin("")
 
@@ -151,9 +156,10 @@ class Evidence:
         if self.servers:
             self.servers.asked.clear()
 
-    def watch(self, browser: Browser) -> None:
-        """Listen to every context that the browser opens from now on."""
-        self.browser = browser
+    def watch(self, profile: BrowserContext) -> None:
+        """Listen to the session's profile, and to every context that its browser opens from now on."""
+        self.profile, browser = profile, profile.browser
+        assert browser is not None
         open_context = browser.new_context
 
         def new_context(**options: object) -> BrowserContext:
@@ -162,8 +168,15 @@ class Evidence:
             return context
 
         browser.new_context = new_context  # type: ignore[method-assign]
+        self._listen(profile)
+
+    @property
+    def contexts(self) -> list[BrowserContext]:
+        browser = self.profile.browser if self.profile else None
+        return list(browser.contexts) if browser else []
 
     def _listen(self, context: BrowserContext) -> None:
+        context.add_init_script(NOTE_CLICKS)
         context.on("console", lambda message: self.console.append(_in_words(message)))
         context.on("weberror", lambda error: self.page_errors.append(str(error.error)))
         context.on("page", lambda page: page.on("crash", lambda page: self.page_errors.append(f"{page.url} crashed")))
@@ -178,8 +191,8 @@ class Evidence:
 
     def photograph(self) -> None:
         """Take a screenshot of every open page, with its address."""
-        contexts = self.browser.contexts if self.browser else []
-        for number, page in enumerate((page for context in contexts for page in context.pages), len(self.pages) + 1):
+        opened = [page for context in self.contexts for page in context.pages if page.url != "about:blank"]
+        for number, page in enumerate(opened, len(self.pages) + 1):
             self.pages.append(f"Page {number}: {page.url}\nScreenshot: {self._screenshot(page, number)}")
 
     def _screenshot(self, page: Page, number: int) -> str:
@@ -204,9 +217,12 @@ class Evidence:
         return found + logs
 
     def close_pages(self) -> None:
-        """Close contexts that the test left open: a run in one of them would slow down the next test."""
-        for context in list(self.browser.contexts) if self.browser else []:
-            context.close()
+        """Close what the test left open: a run there would slow down the next test. The profile keeps its first page."""
+        for context in self.contexts:
+            if context is not self.profile:
+                context.close()
+        for page in self.profile.pages[1:] if self.profile else []:
+            page.close()
 
 
 def _in_words(message: ConsoleMessage) -> str:
