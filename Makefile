@@ -67,7 +67,7 @@ test:
 	@$(MAKE) --no-print-directory browser
 	$(BIN)/mahmc compile
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not long" tests
-	@$(MAKE) --no-print-directory $(OTHERS:%=test-%)
+	@$(MAKE) --no-print-directory --output-sync=target -j 2 $(OTHERS:%=test-%)
 
 # The libraries for another version of Python, if there is one. Their installation goes on side by side.
 libraries-%:
@@ -75,11 +75,11 @@ libraries-%:
 	if [ -z "$$python" ]; then echo "Python $*: not found, left out"; \
 	else $(MAKE) --no-print-directory .venv-$*/libraries.stamp VENV=.venv-$* PYTHON="$$python"; fi
 
-# The quick tests on another version of Python.
+# The quick tests on another version of Python. One process: a second one would compile the same kernels again.
 test-%: libraries-%
 	@if [ -e .venv-$*/libraries.stamp ]; then \
 	  echo "Python $*:"; $(MAKE) --no-print-directory .venv-$*/quick.stamp VENV=.venv-$* && \
-	  .venv-$*/bin/python -m pytest -q -n $(JOBS) -m quick --ignore tests/browser tests; fi
+	  .venv-$*/bin/python -m pytest -q -m quick --ignore tests/browser tests; fi
 
 lint: setup
 	$(BIN)/ruff check .

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent
 
 # ------------------------------------------------------------------------------------------------------ the engine

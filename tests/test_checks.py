@@ -57,14 +57,12 @@ def two_samples(seed: int, n: int, shift: float = 0.0, correlation: float = 0.0)
     return samples
 
 
-@pytest.mark.quick
 def test_p_values_are_not_too_small_under_equality() -> None:
     """Corrected p-values below 5 % in at most 5 % of 400 repetitions, up to four standard errors."""
     corrected = [r[0].p_value * len(r) for r in (compare(*two_samples(seed, 500)) for seed in range(400))]
     assert np.mean(np.array(corrected) < 0.05) < rate_bound(0.05, 400)
 
 
-@pytest.mark.quick
 def test_differences_are_seen() -> None:
     assert compare(*two_samples(1, 20_000, shift=0.2))[0].p_value < 1e-8
     product = compare(*two_samples(1, 20_000, correlation=0.3))[0]
@@ -157,7 +155,6 @@ def test_an_error_of_the_stated_size_is_caught_as_often_as_stated() -> None:
     assert abs(np.mean(caught) - 0.9) < 4.0 * np.sqrt(0.09 / 400)
 
 
-@pytest.mark.quick
 def test_quantiles_by_bisection() -> None:
     assert quantile(NORMAL, 0.1) == pytest.approx(-1.2815515655446)
     tau = targets.blr(prior_only=True).truths["tau"]
@@ -165,7 +162,6 @@ def test_quantiles_by_bisection() -> None:
     assert quantile(tau, 1e-6) == pytest.approx(1e-4, rel=1e-5)
 
 
-@pytest.mark.quick
 def test_infinite_moments_are_not_compared() -> None:
     """β of the prior has Student's t with two degrees of freedom: a mean without an error, no variance."""
     truths = targets.blr(prior_only=True).truths
@@ -182,7 +178,6 @@ def finding_of(p_values: list[float], level: float = 1e-3, rounds: int = 3) -> A
     return sequential("test", "nothing", lambda number: rounds_made[number - 1], level, rounds)
 
 
-@pytest.mark.quick
 def test_sequence_decides_or_goes_on() -> None:
     assert finding_of([0.5]).verdict is Verdict.RIGHT
     assert finding_of([1e-6]).verdict is Verdict.WRONG
@@ -191,7 +186,6 @@ def test_sequence_decides_or_goes_on() -> None:
     assert finding_of([0.01, 1e-4]).verdict is Verdict.WRONG
 
 
-@pytest.mark.quick
 def test_false_alarms_of_the_sequence() -> None:
     """With uniform p-values, at a level of 5 %, in at most 5 % of 4000 sequences, up to four standard errors."""
     rng = np.random.default_rng(6)
@@ -199,7 +193,6 @@ def test_false_alarms_of_the_sequence() -> None:
     assert 0.0 < np.mean(wrong) <= rate_bound(0.05, 4000)
 
 
-@pytest.mark.quick
 def test_right_is_not_said_by_a_check_that_could_not_see() -> None:
     blind = Round((Comparison("x", 0.5),), 10, "nothing", enough=False, obstacle="Draw more.")
     found = sequential("test", "nothing", lambda number: blind)
@@ -268,7 +261,6 @@ def test_detailed_balance_sees_naive_flows() -> None:
     assert "flow from component" in wrong.comparisons[0].what
 
 
-@pytest.mark.quick
 def test_states_are_enumerated_and_chains_start_where_they_are_told() -> None:
     target = targets.mdc(n_w=3)
     states = enumerate_states(target)
@@ -334,14 +326,12 @@ def test_chains_that_have_not_arrived_are_not_wrong() -> None:
         assert "the start may not be forgotten" in found.words
 
 
-@pytest.mark.quick
 def test_a_target_without_truth_cannot_be_checked_for_marginals() -> None:
     assert marginals(targets.blr(scale=7.0), "hmc", Size(8, 8)).verdict is Verdict.UNCLEAR
     assert invariance("blr", "hmc").verdict is Verdict.UNCLEAR
     assert detailed_balance("blr", "hmc").verdict is Verdict.UNCLEAR
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
@@ -356,7 +346,6 @@ def test_bad_wishes_are_refused(wish: dict[str, float], said: str) -> None:
         Checking.of(["hmc"], ["gmm"], **wish)
 
 
-@pytest.mark.quick
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(InvalidInput, match="Did you mean 'gmm'"):
         Checking.of(["hmc"], ["gmmm"])
@@ -404,7 +393,6 @@ def test_stop_takes_effect_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(after) == {0}
 
 
-@pytest.mark.quick
 def test_a_stopped_bench_stops() -> None:
     bench = Workbench()
     bench.stop()

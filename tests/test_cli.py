@@ -12,9 +12,8 @@ from mahmc import Run, cli
 from mahmc.diagnostics import arviz
 from mahmc.run import Block
 
-pytestmark = pytest.mark.quick
 
-
+@pytest.mark.quick
 def test_sample_prints_a_summary_and_writes_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "draws.nc"
     code = cli.main(["sample", "mdc", "mahmc", "--draws", "300", "--chains", "4", "--seed", "7", "--out", str(out)])

@@ -27,7 +27,6 @@ from mahmc.targets import Target
 from mahmc.targets.base import update_where
 from tests.support.cases import HARD
 
-pytestmark = pytest.mark.quick
 overlapping = HARD["gmm"][0]
 TARGETS = ("mdc", "blr", "gmm")
 SIZE = {"chains": 9, "draws": 60, "warmup": 5, "seed": 11}

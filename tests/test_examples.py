@@ -33,7 +33,6 @@ def label(target: Target) -> str:
 
 @pytest.mark.parametrize("spread", [1.0, 5.0, 200.0])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.quick
 def test_gradient_agrees_with_finite_differences(name: str, spread: float) -> None:
     """At exact draws, and stretched from there; the funnel's neck, where e^−v overflows, has no finite U at all."""
     target = FAMILIES[name]()
@@ -66,7 +65,6 @@ def test_examples_pass_the_check_that_own_targets_pass(name: str) -> None:
 
 
 @pytest.mark.parametrize("target", OTHERS, ids=label)
-@pytest.mark.quick
 def test_exact_draws_and_exact_distributions_agree(target: Target) -> None:
     """Every marginal on 20 000 draws: Kolmogorov-Smirnov or the likelihood ratio, level 1e-6 each; and the mean."""
     assert target.exact is not None
@@ -97,7 +95,6 @@ def test_exact_draws_and_exact_distributions_agree(target: Target) -> None:
             assert np.isclose(x.std(), truth.sd, rtol=0.1), name
 
 
-@pytest.mark.quick
 def test_the_posterior_by_subsets_is_that_of_brute_force() -> None:
     """Two columns: inclusion probabilities and means by a sum over a grid of β, from U alone."""
     target = examples.SpikeSlab(d=2, n=6, data_seed=3)
@@ -117,7 +114,6 @@ def test_the_posterior_by_subsets_is_that_of_brute_force() -> None:
 
 
 @pytest.mark.parametrize("name", ["ising", "spike-slab"])
-@pytest.mark.quick
 def test_beyond_the_stable_step_everything_is_rejected(name: str) -> None:
     target = FAMILIES[name](**({"inclusion": 0.999} if name == "spike-slab" else {}))  # steepest with all columns in
     limit = target.stable_epsilon
@@ -129,7 +125,6 @@ def test_beyond_the_stable_step_everything_is_rejected(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.quick
 def test_all_samplers_bring_good_values_and_agree_with_the_truth(name: str) -> None:
     """At the values the target brings. Each mean within five errors, from exact draws: false alarms 6e-7 each."""
     target = FAMILIES[name]()

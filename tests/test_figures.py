@@ -18,7 +18,7 @@ from dashboard.figures.look import WITHOUT_TRUTH
 from mahmc.samplers import SAMPLERS
 from mahmc.targets import Truth, gmm, mdc
 
-pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("error")]
+pytestmark = pytest.mark.filterwarnings("error")
 
 U = mdc().truth("u")
 COMPONENT = gmm().truth("component")

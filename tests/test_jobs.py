@@ -24,7 +24,6 @@ from mahmc.checks import CASES, Checking
 from tests.support.pages import DEADLINE, ended, new_screen, pages_of_one_test, run, until
 from tests.support.stops import FULL, Interrupted
 
-pytestmark = pytest.mark.quick
 SMALL = {"draws": 400, "warmup": 40, "chains": 4}
 
 

@@ -13,8 +13,6 @@ from mahmc import lanes, streams
 from mahmc.compiled import OPTIONS
 from mahmc.lanes import LANES, load, store
 
-pytestmark = pytest.mark.quick
-
 
 def by_row(function: Callable) -> Callable[[np.ndarray], np.ndarray]:
     """A compiled function of lanes as a function of NumPy arrays."""

@@ -18,8 +18,6 @@ from mahmc.streams import Seeds, seeded
 from tests.support.cases import HARD
 from tests.support.stops import stopped_often
 
-pytestmark = pytest.mark.quick
-
 
 @numba.njit(**OPTIONS)
 def drawn(timetable: Timetable, rng: np.ndarray) -> None:

@@ -14,8 +14,6 @@ from mahmc.lanes import LANES, load, store
 from mahmc.streams import Seeds
 from mahmc.targets import Target
 
-pytestmark = pytest.mark.quick
-
 
 @numba.njit(**OPTIONS)
 def go(target, state, epsilon, n):

@@ -21,7 +21,6 @@ from mahmc.schedules import Schedule, alternate, iid, parse, sequences
 from mahmc.streams import seeded
 from tests.support.stops import stopped_often
 
-pytestmark = pytest.mark.quick
 SCHEDULES = {
     "alternate(10, 4)": alternate(10, 4),
     "iid(100, 0.9)": iid(100),

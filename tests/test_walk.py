@@ -17,6 +17,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.live import feed
 from dashboard.pages import page
+from tests.support.pages import until
+
+pytestmark = pytest.mark.quick  # it opens each page, runs a job of each kind and reads the feed
 
 ROOT = Path(__file__).parent.parent
 WALKS = {"explore": 0, "compare": 1, "checks": 2}  # columns of the table
@@ -69,7 +72,7 @@ def test_the_walk_of_a_click_is_the_one_that_is_drawn(name: str, monkeypatch: py
     with recorded() as calls:
         button.click().run()
         screen = app.session_state["screen"]
-        screen.tab.jobs[name].wait(100)
+        until(lambda: not screen.view(name).busy)  # estimates come after the job, and change the layout once more
         mark = screen.view(name).mark
         clicked = len(calls)
         asked(screen.token, name, mark)

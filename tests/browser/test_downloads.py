@@ -1,4 +1,7 @@
-"""Files that no refresh can lose: the page runs again all the time, and each click gives the whole file."""
+"""Files that no refresh can lose: the page runs again all the time, and each of a hundred clicks gives the whole file.
+
+Sixty clicks on Explore, twenty on Compare and twenty on Checks.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ def click(page: Page, link: ElementHandle, received: list[int]) -> tuple[str, by
     return found.value.suggested_filename, Path(found.value.path()).read_bytes()
 
 
-def test_on_explore_a_hundred_clicks_give_a_hundred_files(page: Page, serve: Servers) -> None:
+def test_on_explore_each_click_gives_the_whole_file(page: Page, serve: Servers) -> None:
     """While Simple and Full take turns."""
     received = frames(page)
     open_page(page, address(serve, "explore", {"target": "gmm", **SMALL}))
@@ -67,7 +70,7 @@ def test_on_explore_a_hundred_clicks_give_a_hundred_files(page: Page, serve: Ser
     turns = """i => [...document.querySelectorAll("[role=radio]")]
         .find((node) => node.innerText.trim() === ["Full", "Simple"][i % 2]).click()"""
     with refreshing(page, turns):
-        for i in range(100):
+        for i in range(60):
             _, content = click(page, links[labels[i % 2]], received)
             assert content == expected[labels[i % 2]], f"click {i} gave another {labels[i % 2]}"
 

@@ -217,7 +217,7 @@ class Evidence:
         return found + logs
 
     def close_pages(self) -> None:
-        """Close what the test left open: a run there would slow down the next test. The profile keeps its first page."""
+        """Close what the test left open: a run there would slow down the next test. The first page stays."""
         for context in self.contexts:
             if context is not self.profile:
                 context.close()
