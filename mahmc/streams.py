@@ -14,6 +14,7 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahmc.compiled import inlined
 from mahmc.lanes import LANES, cos_sin_turns, float_of, load, log, sqrt, store
@@ -21,6 +22,7 @@ from mahmc.lanes import LANES, cos_sin_turns, float_of, load, log, sqrt, store
 _ONE_BITS = 0x3FF0000000000000  # the bits of 1.0
 _POOL = 4  # words of a SeedSequence's pool
 _MASK = 0xFFFFFFFF
+Words = NDArray[np.uint32]
 
 
 class Purpose(IntEnum):
@@ -97,14 +99,14 @@ class _Hash:
     def __init__(self, constant: int, factor: int) -> None:
         self.constant, self.factor = constant, factor
 
-    def __call__(self, word: np.ndarray) -> np.ndarray:
+    def __call__(self, word: Words) -> Words:
         word = word ^ np.uint32(self.constant)
         self.constant = self.constant * self.factor & _MASK
         word = word * np.uint32(self.constant)
         return word ^ (word >> np.uint32(16))
 
 
-def _mixed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _mixed(x: Words, y: Words) -> Words:
     mixed = x * np.uint32(0xCA01F9DD) - y * np.uint32(0x4973F715)
     return mixed ^ (mixed >> np.uint32(16))
 
