@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
@@ -118,9 +118,17 @@ class Run:
     >>> run.advance_all()  # goes on; the draws are those of a run that never stopped
 
     Draws may be read at any time, from another thread too: what is done does not change any more.
+
+    `init` gives the state that each chain starts from, an array (chains, …) for each quantity of the target.
     """
 
-    def __init__(self, spec: RunSpec, target: Target | None = None, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        target: Target | None = None,
+        threads: int | None = None,
+        init: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
         self.spec = spec
         self.target = target or spec.build_target()
         self.threads = threads or cores()
@@ -134,7 +142,8 @@ class Run:
         self._discretes = np.empty((*shape, len(self._columns.discrete_rows)), np.int8)
         blocks = -(-spec.chains // LANES)
         seeds = Seeds(spec.seed, blocks)
-        self._blocks = [self._new_block(b, seeds) for b in range(blocks)]
+        starts = None if init is None else _packed(self.target, init, spec.chains)
+        self._blocks = [self._new_block(b, seeds, starts) for b in range(blocks)]
         self._chunk = max(FIRST_CHUNK, min(blocks, LONGEST_FIRST_CHUNK))
         self._tally = self._tallied()
         self.history: list[Moment] = []
@@ -385,24 +394,28 @@ class Run:
                 block.counts[phase], block.record, block.done, n, self._stop,
             )  # fmt: skip
 
-    def _new_block(self, number: int, seeds: Seeds) -> Block:
-        rng = seeds.generator(number, Purpose.START)
-        if self.spec.start == "exact":
-            assert self.target.exact is not None  # the spec made sure
-            draws = self.target.exact(rng, LANES)
+    def _new_block(self, number: int, seeds: Seeds, starts: tuple[np.ndarray, np.ndarray] | None) -> Block:
+        chains = slice(number * LANES, (number + 1) * LANES)
+        if starts is None:
+            q, other = self.target.pack(self._drawn_start(seeds.generator(number, Purpose.START)))
         else:
-            starts = [self.target.start(rng) for _ in range(LANES)]
-            draws = {name: np.array([start[name] for start in starts]) for name in starts[0]}
-        q, other = self.target.pack(draws)
+            q, other = starts[0][chains], starts[1][chains]
         state = new_state(self.target, q, other, seeds, number)
         if not np.isfinite(state.U).all():
             raise InvalidInput(f"{self.target.name} has an infinite energy where its chains start; check its data.")
-        chains = slice(number * LANES, (number + 1) * LANES)
         record = Record(
             self._reals[chains], self._columns.real_rows, self._discretes[chains], self._columns.discrete_rows,
             self.spec.thin,
         )  # fmt: skip
         return Block(state, self._plan.for_a_block(), record, new_counts(self.target, phases=2))
+
+    def _drawn_start(self, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+        """Where the chains of a block start."""
+        if self.spec.start == "exact":
+            assert self.target.exact is not None  # the spec made sure
+            return self.target.exact(rng, LANES)
+        starts = [self.target.start(rng) for _ in range(LANES)]
+        return {name: np.array([start[name] for start in starts]) for name in starts[0]}
 
     def _block_iterations(self) -> int:
         """Iterations of all blocks together."""
@@ -419,6 +432,21 @@ class Run:
     def _quantities(self, begin: int, end: int) -> dict[str, np.ndarray]:
         arrays: dict[bool, np.ndarray] = {True: self._discretes, False: self._reals}
         return {name: arrays[discrete][:, begin:end, columns] for name, discrete, columns in self._columns.quantities}
+
+
+def _packed(target: Target, init: Mapping[str, np.ndarray], chains: int) -> tuple[np.ndarray, np.ndarray]:
+    """Initial values as the rows of q and other, for whole blocks: the last chain's fill up the last block."""
+    shapes = {q.name: (chains, q.size) if q.vector else (chains,) for q in target.quantities}
+    if set(init) != set(shapes):
+        raise InvalidInput(f"init must give a value for each of {', '.join(shapes)}, and has {', '.join(init)}.")
+    values = {name: np.asarray(init[name]) for name in shapes}
+    for name, shape in shapes.items():
+        if values[name].shape != shape:
+            raise InvalidInput(f"init: {name} has the shape {values[name].shape}; {shape} is needed.")
+        if not np.isfinite(values[name]).all():
+            raise InvalidInput(f"init: {name} has values that are not finite.")
+    rows = np.minimum(np.arange(-(-chains // LANES) * LANES), chains - 1)
+    return target.pack({name: x[rows] for name, x in values.items()})
 
 
 class Columns(NamedTuple):

@@ -51,7 +51,8 @@ class Seeds:
 
     def generator(self, block: int, purpose: Purpose) -> np.random.Generator:
         """NumPy's generator for momenta, or for the start."""
-        return np.random.Generator(np.random.PCG64(_Words(self._words[purpose][block])))
+        words = _Words(self._words[purpose][block])
+        return np.random.Generator(np.random.PCG64(words))  # type: ignore[arg-type]  # its stub leaves ISeedSequence out
 
 
 class _Words(np.random.bit_generator.ISeedSequence):

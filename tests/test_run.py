@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import deque
@@ -19,7 +20,6 @@ from mahmc.kernels import Counts
 from mahmc.samplers import EVERY_SAMPLER, SAMPLERS
 from tests.support.stops import Interrupted, stopped_often
 
-pytestmark = pytest.mark.quick
 HANGS = 120.0  # seconds; only a thread that hangs is waited for so long
 CASES = [("mdc", "mahmc"), ("mdc", "mala-pn"), ("blr", "mahmc"), ("gmm", "mahmc"), ("gmm", "mala-p")]
 
@@ -28,6 +28,7 @@ def equal(one: Run, two: Run) -> bool:
     return all(np.array_equal(one.draws[name], two.draws[name]) for name in two.draws)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("target", "sampler"), CASES)
 def test_same_spec_same_draws_whatever_threads_chunks_and_stops(target: str, sampler: str) -> None:
     spec = RunSpec.of(target, sampler, chains=19, draws=150, warmup=30, seed=3)
@@ -145,6 +146,7 @@ def test_a_chain_does_not_depend_on_how_many_others_there_are() -> None:
     assert all(np.array_equal(few.draws[name], many.draws[name][:3]) for name in few.draws)
 
 
+@pytest.mark.quick
 def test_shapes_types_and_names() -> None:
     run = mahmc.sample("mdc", "mahmc", chains=5, draws=20, warmup=6)
     assert run.draws["u"].shape == run.draws["energy"].shape == (5, 20)
@@ -181,6 +183,7 @@ def test_energy_is_U_at_the_draw() -> None:
     assert np.allclose(run.draws["energy"], U, rtol=1e-10, atol=1e-9)
 
 
+@pytest.mark.quick
 def test_counts_are_whole_numbers_of_what_was_done() -> None:
     run = mahmc.sample("mdc", "mahmc", chains=3, draws=100, warmup=20, L=4, n_u=5)
     assert run.gradients == 3 * 120 * 20 + 3
@@ -241,6 +244,7 @@ def test_progress() -> None:
     assert np.all(rates["outer"] == 1.0)
 
 
+@pytest.mark.quick
 def test_diagnostics_are_arvizs() -> None:
     run = mahmc.sample("mdc", "mahmc", chains=4, draws=500)
     az, u = arviz(), run.draws["u"]
@@ -260,6 +264,7 @@ def test_chains_that_never_moved_have_no_ess() -> None:
     assert np.isnan(mahmc.sample("mdc", "hmc", draws=3).ess("u"))
 
 
+@pytest.mark.quick
 def test_netcdf_opens_in_arviz(tmp_path: Path) -> None:
     run = mahmc.sample("mdc", "mahmc", chains=3, draws=30)
     run.to_netcdf(tmp_path / "draws.nc")
@@ -289,3 +294,34 @@ def test_acceptances_read_in_the_midst_of_a_chunk_are_rates(monkeypatch: pytest.
         run._chunk = 50
         run.advance()
     assert seen == [(None, None)] * 6 + [(1.0, 1.0)] * 6  # two blocks; warm-up in two chunks, draws in four
+
+
+# -------------------------------------------------------------------------------------------------- initial values
+
+STARTS = {"u": np.linspace(0, 1, 13), "v": np.zeros(13), "w": np.tile([0, 1, 1], (13, 1))}
+
+
+def frozen(init: dict[str, np.ndarray]) -> Run:
+    """Chains that hardly move."""
+    spec = RunSpec.of("mdc", "hmc", n_w=3, chains=13, draws=1, warmup=0, epsilon=1e-12, L=1, outer="none")
+    return Run(spec, init=init).advance_all()
+
+
+def test_chains_start_where_they_are_told() -> None:
+    draws = frozen(STARTS).draws
+    for name, expected in STARTS.items():
+        assert np.allclose(draws[name][:, 0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("init", "said"),
+    [
+        ({"u": STARTS["u"]}, "init must give a value for each of u, v, w, and has u."),
+        (STARTS | {"u": np.zeros(12)}, "init: u has the shape (12,); (13,) is needed."),
+        (STARTS | {"w": np.zeros((13, 2))}, "init: w has the shape (13, 2); (13, 3) is needed."),
+        (STARTS | {"v": np.full(13, np.nan)}, "init: v has values that are not finite."),
+    ],
+)
+def test_initial_values_that_cannot_be_used_are_refused(init: dict[str, np.ndarray], said: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(said)):
+        frozen(init)

@@ -10,8 +10,7 @@ exact: no estimate, no asymptotics.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import combinations, count, product
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,8 +113,7 @@ def flow_counts(
     picked = rng.choice(len(masses), size=n, p=masses)
     starts = {name: values[picked] for name, values in states.items()}
     starts |= {name: np.repeat(value[None], n, axis=0) for name, value in frozen.items()}
-    fixed = started_from(target, starts)
-    about: dict[str, Any] = {"start": "exact", "chains": n, "draws": 1, "warmup": 0, "thin": 1, "keep": tuple(states)}
+    about: dict[str, Any] = {"chains": n, "draws": 1, "warmup": 0, "thin": 1, "keep": tuple(states)}
     spec = RunSpec.of(target, sampler, **chosen)
     about |= {name: FROZEN for name in ("epsilon", "T") if name in spec.values}
     if "visits" in spec.values:  # of few variables, many visits would undo each other
@@ -123,25 +121,14 @@ def flow_counts(
     if any(spec.law.updates):  # one reversible kernel after another is none
         about["outer"] = "none"
     number = int(np.random.SeedSequence((*seed, 6)).generate_state(1)[0])
-    run = bench.advance(Run(RunSpec.of(fixed, sampler, **{**chosen, **about}, seed=number), fixed))
+    spec = RunSpec.of(target, sampler, **{**chosen, **about}, seed=number)
+    run = bench.advance(Run(spec, target, init=starts))
     after = {name: values[:, 0] for name, values in run.draws.items()}
     place = {key: i for i, key in enumerate(_keys(states))}
     reached = np.array([place[key] for key in _keys(after)])
     counts = np.zeros((len(masses), len(masses)), np.int64)
     np.add.at(counts, (picked, reached), 1)
     return Flows(tuple(_label(key) for key in place), counts)
-
-
-def started_from(target: Target, draws: Mapping[str, np.ndarray]) -> Target:
-    """The target with these draws as its exact ones: chain i starts from draw i, and what is over repeats the last."""
-    n = len(next(iter(draws.values())))
-    given = count()
-
-    def exact(rng: np.random.Generator, size: int) -> dict[str, np.ndarray]:
-        rows = np.minimum([next(given) for _ in range(size)], n - 1)
-        return {name: values[rows] for name, values in draws.items()}
-
-    return replace(target, exact=exact)
 
 
 def enumerate_states(target: Target) -> dict[str, np.ndarray]:

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mahmc.checks.flows import started_from
 from mahmc.checks.moved import smallest_change
 from mahmc.checks.two_samples import compare
 from mahmc.checks.verdicts import LEVEL, Comparison, Finding, Round, Workbench, sequential
@@ -138,10 +137,9 @@ def _posteriors(
     for data in np.unique(code):
         rows = np.flatnonzero(code == data)
         y = (data >> np.arange(len(X))) & 1
-        target = started_from(
-            blr(X, y, PRIOR["shape"], PRIOR["scale"]), {name: true[name][rows] for name in ("beta", "tau")}
-        )
+        target = blr(X, y, PRIOR["shape"], PRIOR["scale"])
+        init = {name: true[name][rows] for name in ("beta", "tau")}
         number = int(np.random.SeedSequence((*seed, 13, int(data))).generate_state(1)[0])
-        about = {"start": "exact", "chains": len(rows), "warmup": 0, "keep": ("beta", "tau"), **size}
+        about = {"chains": len(rows), "warmup": 0, "keep": ("beta", "tau"), **size}
         spec = RunSpec.of(target, sampler, **settings, **about, seed=number)
-        yield rows, bench.advance(Run(spec, target)).draws
+        yield rows, bench.advance(Run(spec, target, init=init)).draws

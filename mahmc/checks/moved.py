@@ -84,7 +84,7 @@ def exact_and_moved(
     """Fresh exact draws, other exact draws after a few iterations (scalars by name), and the share that moved."""
     assert target.exact is not None
     number = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    wanted: dict[str, Any] = {"start": "exact", "chains": draws, "draws": 1, "warmup": 0, "thin": iterations}
+    wanted: dict[str, Any] = {"chains": draws, "draws": 1, "warmup": 0, "thin": iterations}
     spec = RunSpec.of(target, sampler, **wanted, seed=number, **chosen)
     rng = np.random.default_rng((*seed, 1))
     fresh = target.exact(rng, draws)
@@ -93,8 +93,8 @@ def exact_and_moved(
         fresh |= {"momentum": rng.standard_normal((draws, target.dim))}
     if "delta" in spec.values:
         fresh |= {"slice": rng.uniform(-1.0, 1.0, draws)}
-    run = Run(RunSpec.of(target, sampler, **wanted, seed=number, keep=tuple(fresh), **chosen), target)
-    bench.advance(run)
+    spec = RunSpec.of(target, sampler, **wanted, seed=number, keep=tuple(fresh), **chosen)
+    run = bench.advance(Run(spec, target, init=target.exact(np.random.default_rng((*seed, 2)), draws)))
     moved = {name: values[:, 0] for name, values in run.draws.items()}
     share = float((run.acceptances["trajectory"].accepted > 0).mean())
     return scalars(fresh, target), scalars(moved, target), share
