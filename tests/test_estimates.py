@@ -19,7 +19,6 @@ from mahmc import RunSpec
 from mahmc.diagnostics import FEWEST_DRAWS, arviz
 from tests.support.pages import ended, pages_of_one_test, until
 
-pytestmark = pytest.mark.quick
 SMALL = {"draws": 400, "warmup": 40, "chains": 4}
 NORMAL = np.random.default_rng(1).standard_normal((4, 8000))
 
@@ -77,6 +76,7 @@ def watching(name: str, all_at_rest: bool = False) -> Estimator:
 # -------------------------------------------------------------------------------------------------- their values
 
 
+@pytest.mark.quick
 def test_estimates_of_a_run_at_rest_are_arvizs_of_all_its_draws() -> None:
     job = ended(Job(RunWork(RunSpec.of("mdc", "mahmc", **SMALL))).start())
     result = job.snapshot().result
@@ -167,6 +167,7 @@ def test_a_run_watches_its_main_quantity_where_the_one_asked_for_is_not_there() 
     assert list(job.snapshot().result.estimates) == ["u"]
 
 
+@pytest.mark.quick
 def test_in_the_full_view_a_run_at_rest_has_estimates_of_all_quantities() -> None:
     work = RunWork(RunSpec.of("mdc", "mahmc", **SMALL))
     work.watch("v", all_at_rest=True)

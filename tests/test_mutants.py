@@ -15,19 +15,14 @@ from typing import Any, NamedTuple
 import pytest
 
 ROOT = Path(__file__).parent.parent
-# One of each kind, for make test: a mistake in each kernel, each law of schedules, each way to write a target, and one
-# that only the test of independence sees. The others are in make check-long.
+# For make test: one in each kernel, one in a target, and one that only the test of independence sees. The others are in
+# make check-long.
 ONE_OF_EACH_KIND = {
     "no delta_E",
-    "K(q) for K(p)",
-    "the step size of the whole trajectory from its first tau",
     "v not divided by the ratio on acceptance",
-    "q^O kept from a rejected trajectory",
-    "no factor of the mirror image",
     "k not reduced by what a visit costs",
-    "a block of chains that shares D itself",
     "a Gibbs draw with the wrong rate",
-    "a spin from half its pull",
+    "a block of chains that shares D itself",
 }
 
 

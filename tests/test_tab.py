@@ -123,16 +123,26 @@ def test_a_presets_link_says_nothing_that_is_ignored(preset: Preset) -> None:
 def test_a_preset_of_a_run_sets_the_settings_and_runs(preset: Preset) -> None:
     tab = new_tab()
     tab.change("explore", "warmup", 7)
-    tab.open_preset(preset)
+    tab.open(preset.page, preset.link)
     assert link.write(tab.settings["explore"]) == preset.query
     assert tab.jobs["explore"].work.spec == spec_of(tab)
     assert tab.jobs["explore"].alive
 
 
+def test_only_a_page_that_is_opened_runs_by_its_link() -> None:
+    """Neither another run of the same page, nor another value, nor a page without runs."""
+    tab = new_tab()
+    tab.open("explore", {"seed": "3", "run": "yes"})
+    tab.open("explore", {"seed": "3", "run": "1"})
+    tab.open("compare", {"replicates": "3", "run": "1"})
+    assert tab.jobs == {}
+    assert (tab.problem("explore"), tab.problem("compare")) == ("", "")
+
+
 def test_a_preset_without_a_run_only_sets_the_settings() -> None:
     tab = new_tab()
     (preset,) = [preset for preset in PRESETS if not preset.run]
-    tab.open_preset(preset)
+    tab.open(preset.page, preset.link)
     assert tab.jobs == {}
     settings = tab.settings["compare"]
     assert list(settings.methods(settings.target({}))) == ["hmc", "mahmc", SAME_MEAN]
@@ -208,7 +218,8 @@ def test_pins_are_few_named_and_of_runs_that_are_not_pinned_yet() -> None:
 
 def test_overview_has_its_cards_all_samplers_and_all_targets() -> None:
     page = opened_app()
-    assert [b.label for b in page.app.button] == ["Open and run"] * 3 + ["Open in Compare"]
+    labels = [link.proto.label for link in page.app.get("page_link")]
+    assert labels[:4] == ["**Open and run**"] * 3 + ["**Open in Compare**"]
     for sampler in SAMPLERS.values():
         assert sampler.about in page.words
     for family in FAMILIES.values():
@@ -217,9 +228,7 @@ def test_overview_has_its_cards_all_samplers_and_all_targets() -> None:
 
 
 def test_a_card_opens_its_page_and_runs() -> None:
-    page = opened_app()
-    page.app.button[1].click()
-    page.run().arrived("explore")
+    page = opened_app().follow("Open and run", 1)
     assert page.link == {"sampler": "hmc", "epsilon": "0.06", "seed": "7"}
     assert page.widget("ε Step size, exact").value == 0.06
     assert page.job.work.spec.seed == 7
@@ -227,7 +236,7 @@ def test_a_card_opens_its_page_and_runs() -> None:
 
 
 def test_the_card_of_a_comparison_opens_compare_with_its_settings() -> None:
-    page = opened_app().press("Open in Compare").arrived("compare")
+    page = opened_app().follow("Open in Compare")
     assert page.widget("Samplers").value == ["hmc", "mahmc"]
     assert page.widget("MAHMC: Nᵁ against an i.i.d. schedule of the same mean").value is True
 

@@ -77,9 +77,7 @@ def _buttons(here: Controls) -> None:
 
 
 def _run(here: Controls) -> None:
-    spec, _ = here.tab.spec()
-    if spec is not None:
-        here.tab.run(spec)
+    here.tab.run_settings()
 
 
 def body(here: Controls, shown: Shown) -> None:

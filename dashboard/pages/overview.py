@@ -27,7 +27,7 @@ def body(here: Controls) -> None:
     for row in (PRESETS[:2], PRESETS[2:]):
         for column, preset in zip(st.columns(2), row, strict=True):
             with column.container(border=True, height="stretch"):
-                _card(here, preset)
+                _card(preset)
     samplers, places = st.columns([3, 2])
     with samplers:
         st.subheader("The samplers", anchor=False)
@@ -36,13 +36,14 @@ def body(here: Controls) -> None:
         _places()
 
 
-def _card(here: Controls, preset: Preset) -> None:
+def _card(preset: Preset) -> None:
+    """A real link: it can be copied or opened in another tab, and adds one entry to the browser's history."""
     st.markdown(f"##### :material/{preset.icon}: {preset.title}")
     st.write(preset.about)
     label = "Open and run" if preset.run else f"Open in {preset.page.capitalize()}"
-    if st.button(label, key=preset.title, type="primary"):
-        here.tab.open_preset(preset)
-        st.switch_page(f"pages/{preset.page}.py")
+    st.page_link(
+        f"pages/{preset.page}.py", label=f"**{label}**", icon=":material/play_arrow:", query_params=preset.link
+    )
 
 
 def _places() -> None:

@@ -1,9 +1,15 @@
-"""Starting points: links that are worth opening, each with a sentence on what to see there."""
+"""Starting points: links that are worth opening, each with a sentence on what to see there.
+
+A link with run=1 starts the run when it is opened; the address that is shown then leaves run out, so that a reload or
+Back starts nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
+
+RUN = {"run": "1"}
 
 
 class Preset(NamedTuple):
@@ -13,6 +19,11 @@ class Preset(NamedTuple):
     page: str
     query: Mapping[str, str]  # as in a link to that page
     run: bool = False  # whether to run at once
+
+    @property
+    def link(self) -> Mapping[str, str]:
+        """The query that opens this preset, and runs it if it says so."""
+        return {**self.query, **RUN} if self.run else self.query
 
 
 PRESETS = (

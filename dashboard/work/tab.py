@@ -14,7 +14,7 @@ from dashboard.settings.checks import CONTESTS, CheckSettings
 from dashboard.settings.compare import CompareSettings
 from dashboard.settings.entries import Settings
 from dashboard.settings.explore import ExploreSettings
-from dashboard.settings.presets import Preset
+from dashboard.settings.presets import RUN
 from dashboard.settings.uploads import MOST_UPLOADS, Upload
 from dashboard.work.checks import CheckResults, CheckWork, Identity
 from dashboard.work.comparisons import CompareWork
@@ -86,7 +86,9 @@ class Tab:
     def open(self, page: str, query: Mapping[str, str]) -> None:
         """A page is opened. A query counts when the page was not open before: it is that of a link, or of history."""
         if page != self.page and query and page in self.settings:
-            self.follow(page, query)
+            self.follow(page, {name: value for name, value in query.items() if name not in RUN})
+            if page == "explore" and query.items() >= RUN.items():
+                self.run_settings()
         self.page = page
 
     def follow(self, page: str, query: Mapping[str, str]) -> None:
@@ -104,13 +106,6 @@ class Tab:
         self.settings[page] = settings
         if page == "explore":
             self._settings_of_run_changed()
-
-    def open_preset(self, preset: Preset) -> None:
-        """Take a preset's settings, and run them if it says so."""
-        self.replace(preset.page, link.read(DEFAULTS[preset.page], preset.query)[0])
-        spec, _ = self.spec()
-        if preset.run and spec is not None:
-            self.run(spec)
 
     def problem(self, page: str) -> str:
         """What of the link cannot be used, until something is run."""
@@ -183,6 +178,12 @@ class Tab:
         work, settings = RunWork(spec, data), self.settings["explore"]
         work.watch(settings.quantity, settings.view == "full")
         self.start("explore", Job(work))
+
+    def run_settings(self) -> None:
+        """Explore: run what the settings make, if that can be run."""
+        spec, _ = self.spec()
+        if spec is not None:
+            self.run(spec)
 
     def explore(self, spec: RunSpec, run: bool = True) -> None:
         """Put this spec into Explore's controls, and run it."""

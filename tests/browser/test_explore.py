@@ -220,7 +220,7 @@ def test_bad_links_give_a_message_and_the_defaults(
 
 def test_a_card_of_the_overview_opens_and_runs(page: Page, serve: Servers) -> None:
     page.goto(serve(APP))
-    page.get_by_role("button", name="Open and run").last.click()
+    page.get_by_role("link", name="Open and run").last.click()
     shown(page, "Explore")
     says(page, "Finished:")
     until_query(page, target="gmm", seed="7")

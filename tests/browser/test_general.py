@@ -139,7 +139,7 @@ def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
 
 def test_the_preset_of_the_overview_opens_in_compare(page: Page, serve: Servers) -> None:
     page.goto(serve(APP))
-    page.get_by_role("button", name="Open in Compare").click()
+    page.get_by_role("link", name="Open in Compare").click()
     shown(page, "Compare")
     until_query(page, samplers="hmc,mahmc", iid="1")
     enter(page, "Leapfrogs of a replicate", "160000")

@@ -131,7 +131,7 @@ def test_a_card_of_the_overview_is_one_entry(page: Page, serve: Servers) -> None
     page.goto(serve(APP))
     settled(page)
     begin = entries(page)
-    page.get_by_role("button", name="Open and run").last.click()
+    page.get_by_role("link", name="Open and run").last.click()
     shown(page, "Explore")
     says(page, "Finished:")
     until_query(page, target="gmm", seed="7")

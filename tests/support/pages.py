@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 import numpy as np
 from starlette.applications import Starlette
@@ -115,6 +116,16 @@ class Page:
         self.app.query_params.clear()
         self.app.switch_page(f"pages/{name}.py")
         self.name = name
+        return self.run()
+
+    def follow(self, label: str, number: int = 0) -> Page:
+        """A link on this page to another one, by its label; `number` counts links with the same label."""
+        links = [found.proto for found in self.app.get("page_link") if found.proto.label == f"**{label}**"]
+        link = links[number]
+        self.app.query_params.clear()
+        self.app.query_params.update(dict(parse_qsl(link.query_string)))
+        self.app.switch_page(f"pages/{link.page}.py")
+        self.name = link.page
         return self.run()
 
     def arrived(self, name: str) -> Page:
