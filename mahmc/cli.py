@@ -12,6 +12,7 @@ import argparse
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from mahmc import schedules, tables
-from mahmc.checks import CASES, LEVEL, Checking, Verdict, own_cell
+from mahmc.checks import CASES, CHOSEN_BY_CHECKS, LEVEL, Checking, Verdict, own_cell
 from mahmc.compare import COSTS, REPLICATES, Comparison
 from mahmc.own import find, load_targets
 from mahmc.parameters import InvalidInput, Parameter
@@ -143,10 +144,8 @@ def _sample(options: argparse.Namespace) -> int:
         print("mahmc: stopped before the warm-up was over; nothing was drawn.", file=sys.stderr)
         return STOPPED
     print(summary(run))
-    if options.out:
-        run.to_netcdf(options.out)
-        print(f"\nwrote {options.out}")
-    return STOPPED if stopped else 0
+    written = _write(run, options.out) if options.out else True
+    return STOPPED if stopped else 0 if written else 2
 
 
 def _updates_in_words() -> str:
@@ -164,10 +163,33 @@ def _spec(options: argparse.Namespace) -> RunSpec:
 
 def _refuse_bad_path(path: Path | None) -> None:
     """Before the run rather than after it."""
-    if path and not path.resolve().parent.is_dir():
-        raise InvalidInput(f"--out {path}: there is no folder {path.resolve().parent}; make it first.")
-    if path and path.is_dir():
+    if path is None:
+        return
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise InvalidInput(f"--out {path}: there is no folder {folder}; make it first.")
+    if path.is_dir():
         raise InvalidInput(f"--out {path} is a folder; give the name of a file in it, such as {path / 'draws.nc'}.")
+    known = path.exists()
+    try:
+        path.open("ab").close()
+        if not known:
+            path.unlink()
+    except OSError as reason:
+        raise InvalidInput(f"--out {path} cannot be written ({reason.strerror}): choose another place.") from None
+
+
+def _write(run: Run, path: Path) -> bool:
+    """Write the draws; where that fails after all, as on a full disk, to a temporary file, so that none are lost."""
+    try:
+        run.to_netcdf(path)
+        print(f"\nwrote {path}")
+        return True
+    except OSError as reason:
+        rescued = Path(tempfile.mkdtemp(prefix="mahmc-")) / path.name
+        run.to_netcdf(rescued)
+        print(f"mahmc: {path} could not be written ({reason}). The draws are in {rescued}.", file=sys.stderr)
+        return False
 
 
 def _advance_with_bar(run: Run) -> bool:
@@ -275,9 +297,6 @@ def _table1(options: argparse.Namespace) -> int:
 
 def _budget(options: argparse.Namespace, target: str) -> int | None:
     return FAMILIES[target].build().full_budget // options.replicates if options.full else options.gradients
-
-
-CHOSEN_BY_CHECKS = ("chains", "draws", "warmup", "thin", "start", "keep")
 
 
 def _check(options: argparse.Namespace) -> int:

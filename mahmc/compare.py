@@ -26,7 +26,7 @@ from mahmc import diagnostics, targets
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import PAPER_SAMPLERS, SAMPLERS
-from mahmc.spec import RunSpec
+from mahmc.spec import RunSpec, checked_seed
 from mahmc.targets import Target
 
 CHAINS = 16
@@ -109,7 +109,7 @@ class Comparison:
         samplers: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
         gradients: int | None = None,
         replicates: int = REPLICATES,
-        seed: int = 0,
+        seed: int | None = 0,
         chains: int = CHAINS,
     ) -> None:
         self.target = targets.build(target) if isinstance(target, str) else target
@@ -121,7 +121,7 @@ class Comparison:
             label: RunSpec.of(self.target, sampler, chains=chains, keep=_keep(self.target), start=start, **values)
             for label, sampler, values in _chosen(samplers)
         }
-        self.replicates, self.seed = replicates, seed
+        self.replicates, self.seed = replicates, checked_seed(seed)
         self.budget, warmup = _budgets(specs, wanted, chains)
         self.entries: dict[str, Entry] = {}
         for label, spec in specs.items():
@@ -253,7 +253,7 @@ def compare(
     samplers: Sequence[str] | Mapping[str, Mapping[str, Any]] | None = None,
     gradients: int | None = None,
     replicates: int = REPLICATES,
-    seed: int = 0,
+    seed: int | None = 0,
     chains: int = CHAINS,
 ) -> Comparison:
     """Compare samplers, all five at the paper's values if none are named, at `gradients` leapfrogs a replicate.

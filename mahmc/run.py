@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -99,6 +100,17 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _checked_threads(threads: int | None) -> int:
+    """So many threads, or one for each core."""
+    if threads is None:
+        return cores()
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise InvalidInput(
+            f"threads = {threads!r} is not allowed: a whole number of at least 1, or None for all cores."
+        )
+    return threads
+
+
 def scalar_names(spec: RunSpec, target: Target) -> tuple[str, ...]:
     """Every scalar quantity that can be had from what a run of this spec records."""
     kept = spec.keep
@@ -131,7 +143,7 @@ class Run:
     ) -> None:
         self.spec = spec
         self.target = target or spec.build_target()
-        self.threads = threads or cores()
+        self.threads = _checked_threads(threads)
         self.seconds = 0.0
         self._stop = np.zeros(1, np.uint8)
         self._plan, self._outer = spec.law.plan(self.target, spec.updates), self.target.number(spec.outer)
@@ -214,6 +226,17 @@ class Run:
     @property
     def progress(self) -> Progress:
         return Progress(self.done, self.spec.slots, self.seconds, self.leapfrogs)
+
+    # ---------------------------------------------------------------------------------------- pickle and copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Everything as it stands: a run that comes back goes on with the same draws."""
+        return _restored, (self.spec, self.target, self.threads, self._as_it_stands())
+
+    def _as_it_stands(self) -> dict[str, Any]:
+        blocks = [(b.done, [a.copy() for a in _arrays((b.state, b.plan, b.counts))]) for b in self._blocks]
+        own = {"seconds": self.seconds, "_chunk": self._chunk, "history": list(self.history)}
+        return own | {"draws": (self._reals.copy(), self._discretes.copy()), "blocks": blocks}
 
     # --------------------------------------------------------------------------------------------- results
 
@@ -434,6 +457,28 @@ class Run:
         return {name: arrays[discrete][:, begin:end, columns] for name, discrete, columns in self._columns.quantities}
 
 
+def _arrays(node: Any) -> Iterator[np.ndarray]:
+    """The arrays of nested tuples, in order."""
+    if isinstance(node, np.ndarray):
+        yield node
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _arrays(part)
+
+
+def _restored(spec: RunSpec, target: Target, threads: int, kept: dict[str, Any]) -> Run:
+    """A run as it stood. The state's arrays are views of one piece of memory, so they are filled, not replaced."""
+    run = Run(spec, target, threads)
+    run._reals[:], run._discretes[:] = kept.pop("draws")
+    for block, (done, arrays) in zip(run._blocks, kept.pop("blocks"), strict=True):
+        block.done = done
+        for mine, before in zip(_arrays((block.state, block.plan, block.counts)), arrays, strict=True):
+            mine[...] = before
+    vars(run).update(kept)
+    run._tally = run._tallied()
+    return run
+
+
 def _packed(target: Target, init: Mapping[str, np.ndarray], chains: int) -> tuple[np.ndarray, np.ndarray]:
     """Initial values as the rows of q and other, for whole blocks: the last chain's fill up the last block."""
     shapes = {q.name: (chains, q.size) if q.vector else (chains,) for q in target.quantities}
@@ -515,6 +560,18 @@ def sample(target: str | Target, sampler: str, *, threads: int | None = None, **
     """Draw chains: `sample("mdc", "mahmc", epsilon=0.04, L=10, n_u=10, chains=16, draws=20_000, seed=7)`.
 
     What is left out takes the paper's best value for that target and sampler, or the default. See `RunSpec.of`.
+    Ctrl-C stops the chains and returns the run with the draws made so far, with a warning.
     """
     spec = RunSpec.of(target, sampler, **chosen)
-    return Run(spec, target if isinstance(target, Target) else None, threads).advance_all()
+    run = Run(spec, target if isinstance(target, Target) else None, threads)
+    try:
+        run.advance_all()
+    except KeyboardInterrupt:
+        run.stop()
+        warnings.warn(
+            f"stopped by Ctrl-C after {run.done} of {spec.slots} draws of each chain, the warm-up's included: the run "
+            "has what was drawn, and run.advance_all() goes on exactly where it stopped.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -41,6 +42,7 @@ RUN_PARAMETERS = {
         ),
     )
 }  # fmt: skip
+NEW_SEEDS = 10**9  # a new seed is below: short enough to be read and typed
 STARTS = ("default", "exact")
 EXTRA_QUANTITIES = ("energy", "momentum", "slice")
 ALTERNATE, NONE = "alternate", "none"
@@ -88,6 +90,7 @@ class RunSpec:
         for name in names:
             parameters[name] = PARAMETERS[name].check(_given(rest, name, parameters[name]))
         run = {name: p.check(_given(rest, name, p.default)) for name, p in RUN_PARAMETERS.items()}
+        run["seed"] = checked_seed(rest.get("seed", 0))
         updates = _checked_updates(rest.get("update"), built, method)
         outer = _checked_outer(rest.get("outer"), updates, built, method)
         start = choose(_given(rest, "start", "default"), STARTS, "start")
@@ -253,6 +256,11 @@ class RunSpec:
         except (SyntaxError, ValueError, AttributeError, IndexError, TypeError):
             raise InvalidInput("not a line of the form run = mahmc.sample('mdc', 'hmc', epsilon=0.035, …)") from None
         return cls.from_dict({"target": target, "sampler": sampler, **chosen})
+
+
+def checked_seed(seed: int | None) -> int:
+    """The seed; None is a new one, by chance. It is kept with the results, so they can be made again."""
+    return secrets.randbelow(NEW_SEEDS) if seed is None else int(RUN_PARAMETERS["seed"].check(seed))
 
 
 def described(target: str) -> dict[str, Parameter]:

@@ -419,3 +419,9 @@ def test_a_target_by_name_takes_its_settings() -> None:
     for one in (invariance, detailed_balance, independence):
         with pytest.raises(InvalidInput, match="means is a setting of gmm, which is built already"):
             one(targets.gmm(), "mala", means=(0.0,))
+
+
+@pytest.mark.parametrize("name", ["draws", "chains", "warmup", "thin", "start", "keep"])
+def test_what_checks_choose_themselves_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{name} is chosen by the checks themselves: use budget"):
+        mahmc.check("gmm", "hmc", **{name: 100})

@@ -105,6 +105,36 @@ def test_ctrl_c_keeps_what_was_drawn(
     assert arviz().from_netcdf(str(out))["posterior"]["tau"].shape == (2, drawn[0])
 
 
+def test_a_place_that_cannot_be_written_is_refused_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*arguments: object, **named: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refused)
+    monkeypatch.setattr(cli, "Run", refused)  # so it is not made
+    assert cli.main(["sample", "mdc", "mahmc", "--out", str(tmp_path / "draws.nc")]) == 2
+    assert "cannot be written (Permission denied): choose another place" in capsys.readouterr().err
+
+
+def test_draws_that_cannot_be_written_in_the_end_are_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, write = tmp_path / "draws.nc", Run.to_netcdf
+
+    def disk_is_full(run: Run, path: Path) -> None:
+        if path == out:
+            raise OSError(28, "No space left on device")
+        write(run, path)
+
+    monkeypatch.setattr(Run, "to_netcdf", disk_is_full)
+    assert cli.main(["sample", "mdc", "mahmc", "--draws", "50", "--chains", "4", "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "No space left on device" in said
+    rescued = Path(said.partition("The draws are in ")[2].strip().rstrip("."))
+    assert arviz().from_netcdf(str(rescued))["posterior"]["u"].shape == (4, 50)
+
+
 def test_check_says_wrong_right_or_not_enough_by_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     mixture = ["--weights", "0.3,0.4,0.3", "--means", "-1,0,1.5", "--sds", "0.4,1,0.5", "--update", "metropolis"]
     hard = [*mixture, "--epsilon", "0.75", "--L", "1"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -325,3 +328,61 @@ def test_chains_start_where_they_are_told() -> None:
 def test_initial_values_that_cannot_be_used_are_refused(init: dict[str, np.ndarray], said: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(said)):
         frozen(init)
+
+
+# ----------------------------------------------------------------------------------------- threads, Ctrl-C, pickle
+
+
+@pytest.mark.parametrize("threads", [-1, 0, 1.5, True, "two"])
+def test_threads_that_cannot_be_used_are_refused(threads: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"threads = .* is not allowed: a whole number of at least 1"):
+        mahmc.sample("mdc", "hmc", threads=threads)
+
+
+def test_an_interrupt_keeps_the_draws_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    advance, calls = Run.advance, []
+
+    def interrupted(run: Run, seconds: float = mahmc.run.CHUNK_SECONDS) -> None:
+        run._chunk = 50
+        calls.append(run.done)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        advance(run, seconds)
+
+    monkeypatch.setattr(Run, "advance", interrupted)
+    size: dict[str, Any] = {"chains": 8, "draws": 400, "warmup": 0, "seed": 3}
+    with pytest.warns(RuntimeWarning, match="stopped by Ctrl-C after"):
+        run = mahmc.sample("mdc", "mahmc", **size)
+    assert 0 < run.draws["u"].shape[1] < 400
+    monkeypatch.undo()
+    assert np.array_equal(run.advance_all().draws["u"], mahmc.sample("mdc", "mahmc", **size).draws["u"])
+
+
+SCHEDULES = [{}, {"schedule": "iid(20, 0.8)"}, {"sampler": "m-hmc"}, {"sampler": "mala-pn"}]
+
+
+@pytest.mark.parametrize("chosen", SCHEDULES, ids=str)
+@pytest.mark.parametrize("copied", [lambda run: pickle.loads(pickle.dumps(run)), deepcopy], ids=["pickle", "deepcopy"])
+def test_a_copy_of_a_run_under_way_goes_on_by_itself(chosen: dict[str, Any], copied: Callable[[Run], Run]) -> None:
+    spec = RunSpec.of("gmm", **{"sampler": "mahmc", "chains": 12, "draws": 300, "warmup": 20, "seed": 4, **chosen})
+    run, whole = Run(spec), Run(spec).advance_all()
+    run._chunk = 64
+    run.advance()
+    other = copied(run)
+    assert (other.done, other.leapfrogs, other.spec) == (run.done, run.leapfrogs, spec)
+    other.advance_all()
+    assert not run.finished
+    for name, draws in whole.draws.items():
+        assert np.array_equal(other.draws[name], draws)
+        assert np.array_equal(run.advance_all().draws[name], draws)
+    assert other.acceptances["trajectory"].rate == whole.acceptances["trajectory"].rate
+
+
+def test_a_run_on_data_of_its_own_goes_through_pickle() -> None:
+    rng = np.random.default_rng(1)
+    target = targets.blr(rng.standard_normal((20, 3)), rng.integers(0, 2, 20), scale=2.0)
+    run = mahmc.sample(target, "hmc", draws=20, warmup=5, chains=8)
+    other = pickle.loads(pickle.dumps(run))
+    assert np.array_equal(other.draws["beta"], run.draws["beta"])
+    assert np.array_equal(other.target.X, target.X)
+    assert other.target.fingerprint == target.fingerprint

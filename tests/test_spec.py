@@ -171,3 +171,11 @@ def test_bad_queries_are_refused(query: str) -> None:
 def test_bad_lines_of_python_are_refused_and_never_run(line: str) -> None:
     with pytest.raises(InvalidInput):
         RunSpec.from_python(line)
+
+
+def test_no_seed_is_a_new_one_each_time_that_the_spec_keeps() -> None:
+    seeds = {RunSpec.of("mdc", "hmc", seed=None).seed for _ in range(5)}
+    assert len(seeds) == 5
+    assert len({mahmc.Comparison("mdc", seed=None).seed for _ in range(3)}) == 3
+    assert len({mahmc.Checking([], seed=None).seed for _ in range(3)}) == 3
+    assert RunSpec.of("mdc", "hmc").seed == 0

@@ -20,7 +20,7 @@ from mahmc.checks.verdicts import LEVEL, Finding, Stopped, Verdict, Workbench
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER
-from mahmc.spec import RunSpec
+from mahmc.spec import RUN_PARAMETERS, RunSpec, checked_seed
 from mahmc.targets import Target, build
 
 CHECKS = {
@@ -36,6 +36,7 @@ COSTLY_LEAPFROGS = 4_000_000  # where each goes through the data
 MOST_ITERATIONS = 400_000
 WARMUP_SHARE = 0.3  # of the iterations, where chains have to find their way
 BUDGETS = (0.01, 100.0)
+CHOSEN_BY_CHECKS = (*(name for name in RUN_PARAMETERS if name != "seed"), "start", "keep")
 
 
 class Case(NamedTuple):
@@ -121,7 +122,7 @@ class Checking:
     `budget` multiplies all draws, `level` is that of false alarms of each cell, divided among its checks.
     """
 
-    def __init__(self, cells: Sequence[Cell], budget: float = 1.0, level: float = LEVEL, seed: int = 0) -> None:
+    def __init__(self, cells: Sequence[Cell], budget: float = 1.0, level: float = LEVEL, seed: int | None = 0) -> None:
         if not BUDGETS[0] <= budget <= BUDGETS[1]:
             raise InvalidInput(
                 f"budget = {budget:g} is not allowed: it must be between {BUDGETS[0]} and {BUDGETS[1]:g}."
@@ -131,7 +132,7 @@ class Checking:
                 f"level = {level:g} is not allowed: a probability of false alarms in (0, 0.5) is needed."
             )
         self.cells = {cell.key: cell for cell in cells}
-        self.budget, self.level, self.seed = budget, level, seed
+        self.budget, self.level, self.seed = budget, level, checked_seed(seed)
         self.bench = Workbench()
         self.seconds = 0.0
         self.made = 0  # checks; what cells brought with them took no time here
@@ -145,7 +146,7 @@ class Checking:
         cases: Sequence[str] | None = None,
         budget: float = 1.0,
         level: float = LEVEL,
-        seed: int = 0,
+        seed: int | None = 0,
     ) -> Checking:
         """The matrix of these samplers and cases; of all if none are named."""
         rows = [choose(name, EVERY_SAMPLER, "sampler") for name in samplers or EVERY_SAMPLER]
@@ -285,9 +286,18 @@ def own_cell(target: Target, sampler: str, chosen: Mapping[str, Any]) -> Cell:
 
 
 def check(
-    target: str | Target, sampler: str, *, budget: float = 1.0, level: float = LEVEL, seed: int = 0, **chosen: Any
+    target: str | Target,
+    sampler: str,
+    *,
+    budget: float = 1.0,
+    level: float = LEVEL,
+    seed: int | None = 0,
+    **chosen: Any,
 ) -> Cell:
     """All checks of one sampler on one target, with parameters of either as in `mahmc.sample`."""
+    for name in CHOSEN_BY_CHECKS:
+        if chosen.get(name) is not None:
+            raise InvalidInput(f"{name} is chosen by the checks themselves: use budget for more or fewer draws.")
     spec = RunSpec.of(target, sampler, **chosen)
     built = target if isinstance(target, Target) else spec.build_target()
     cell = own_cell(built, sampler, spec.chosen)

@@ -1,15 +1,19 @@
-"""Targets from a person's own file."""
+"""Targets from a person's own file, and targets that go through pickle: by what they were built with."""
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
 import importlib.util
+import pickle
 import sys
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from mahmc.parameters import InvalidInput, choose
-from mahmc.targets import FAMILIES, TargetFamily
+from mahmc.targets import FAMILIES, Target, TargetFamily
 
 _loaded: dict[Path, tuple[bytes, dict[str, TargetFamily]]] = {}
 
@@ -71,3 +75,24 @@ def _run(file: Path) -> dict[str, TargetFamily]:
     if not found:
         raise InvalidInput(f"{file.name} has no targets: decorate a class with @mahmc.target.")
     return found
+
+
+def _reduced(target: Target) -> tuple[Any, ...]:
+    """For pickle: the target's family, settings and, where its settings do not tell them, its data."""
+    family = FAMILIES[target.name]
+    if family.file and not Path(family.file).is_file():
+        raise pickle.PicklingError(
+            f"{target.name} is defined in {family.file}, which is not a file, so another process cannot build it: put "
+            "its class into a file, and load it by mahmc.load_targets."
+        )
+    data = dict(target.extras) if target.fingerprint else {}
+    return _rebuilt, (target.name, family.file, dict(target.settings), data)
+
+
+def _rebuilt(name: str, file: str, settings: Mapping[str, Any], data: Mapping[str, Any]) -> Target:
+    if name not in FAMILIES:
+        load_targets(file)
+    return FAMILIES[name].build(**data, **settings)
+
+
+copyreg.pickle(Target, _reduced)

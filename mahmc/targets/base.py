@@ -202,6 +202,10 @@ class Target:
             view.colour,
         )
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Target:
+        """Itself: nothing of a target ever changes."""
+        return self
+
     def __getattr__(self, name: str) -> np.ndarray:
         """`target.X`: an array of `extras`."""
         if name != "extras" and name in self.extras:
