@@ -41,9 +41,8 @@ def _card(preset: Preset) -> None:
     st.markdown(f"##### :material/{preset.icon}: {preset.title}")
     st.write(preset.about)
     label = "Open and run" if preset.run else f"Open in {preset.page.capitalize()}"
-    st.page_link(
-        f"pages/{preset.page}.py", label=f"**{label}**", icon=":material/play_arrow:", query_params=preset.link
-    )
+    words = f"**{label}**"
+    st.page_link(f"pages/{preset.page}.py", label=words, icon=":material/arrow_forward:", query_params=preset.link)
 
 
 def _places() -> None:

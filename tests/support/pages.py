@@ -120,7 +120,7 @@ class Page:
 
     def follow(self, label: str, number: int = 0) -> Page:
         """A link on this page to another one, by its label; `number` counts links with the same label."""
-        links = [found.proto for found in self.app.get("page_link") if found.proto.label == f"**{label}**"]
+        links = [found.proto for found in self.app.get("page_link") if f"**{label}**" in found.proto.label]
         link = links[number]
         self.app.query_params.clear()
         self.app.query_params.update(dict(parse_qsl(link.query_string)))
