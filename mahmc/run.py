@@ -101,7 +101,7 @@ def cores() -> int:
 
 
 def _checked_threads(threads: int | None) -> int:
-    """So many threads, or one for each core."""
+    """The number of threads: the one given, or one for each core."""
     if threads is None:
         return cores()
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
