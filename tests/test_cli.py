@@ -79,8 +79,8 @@ def test_ctrl_c_keeps_what_was_drawn(
 ) -> None:
     """A real interrupt, sent in the midst of a chunk; the chunk goes on when the run has been told to stop.
 
-    An interrupt that comes just before the main thread starts to wait would be noticed when the chunk ends, and here the
-    chunk does not end: so interrupts are sent until one is noticed, and the first one counts.
+    An interrupt that comes just before the main thread starts to wait would be noticed when the chunk ends, and here
+    the chunk does not end: so interrupts are sent until one is noticed, and the first one counts.
     """
     drawn: list[int] = []
     noticed = itertools.count()

@@ -3,7 +3,7 @@
 A test that fails shows screenshots, the console, failed requests and the server's log in its report.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
@@ -69,10 +69,21 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 
 @pytest.fixture
-def page(profile: BrowserContext) -> Iterator[Page]:
-    """A page of the session's profile, with nothing stored; the test fails if its console had an error."""
-    opened = profile.new_page()
-    opened.add_init_script("localStorage.clear()")
+def new_tab(profile: BrowserContext) -> Callable[[], Page]:
+    """Opens pages of the session's profile, with nothing stored. They are closed after the test."""
+
+    def opened() -> Page:
+        page = profile.new_page()
+        page.add_init_script("localStorage.clear()")
+        return page
+
+    return opened
+
+
+@pytest.fixture
+def page(new_tab: Callable[[], Page]) -> Iterator[Page]:
+    """A page as `new_tab` opens it; the test fails if its console had an error."""
+    opened = new_tab()
     errors: list[str] = []
     opened.on("console", lambda message: errors.append(message.text) if _is_ours(message) else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))

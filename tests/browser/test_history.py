@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import Servers
@@ -41,6 +40,13 @@ from tests.support.browser_pages import (
 GMM = "GMM: Gaussian mixture with its component"
 
 
+OVERVIEW = "A laboratory for mixed samplers"
+LABELS = {"explore": "CSV", "compare": "CSV", "checks": "Report"}  # of a file of each page
+# By the menu from each page to each other one, once.
+ROUND = ("Compare", "Explore", "Checks", "Explore", "Overview", "Compare", "Checks", "Compare", "Overview", "Checks",
+         "Overview", "Explore")  # fmt: skip
+
+
 class Seen(NamedTuple):
     """What a person sees of a page: its link, its controls, and how its work stands."""
 
@@ -52,6 +58,13 @@ class Seen(NamedTuple):
 def look(page: Page) -> Seen:
     settled(page)
     return Seen(query(page), controls(page), status(page).inner_text())
+
+
+def file_address(page: Page, label: str) -> str | None:
+    """Where the file is. It has the number of the run: the same address means that no new run was made."""
+    if not page.get_by_role("link", name=label, exact=True).is_visible():
+        open_files(page)
+    return file(page, label).get_attribute("href")
 
 
 def entries(page: Page) -> int:
@@ -105,28 +118,58 @@ def texts(values: dict[str, int]) -> dict[str, str]:
     return {name: str(value) for name, value in values.items()}
 
 
-def test_controls_add_nothing_to_the_history_and_a_page_one_entry(page: Page, serve: Servers) -> None:
+def test_settings_results_and_history_on_a_walk_through_all_pages(page: Page, serve: Servers) -> None:
+    """Controls add nothing to the history, a page one entry; whoever comes back finds settings and results."""
     open_page(page, address(serve, "explore", SMALL))
-    begin = entries(page)
-    set_and_run_explore(page)
-    explored = look(page)
-    assert entries(page) == begin
-    go_to(page, "Compare")
-    assert entries(page) == begin + 1
-    set_and_run_compare(page)
-    compared = look(page)
-    assert entries(page) == begin + 1
+    begin, seen, files = entries(page), {}, {}
+    for count, (name, title) in enumerate(TITLES.items()):
+        if count:
+            go_to(page, title)
+        assert entries(page) == begin + count
+        SET_AND_RUN[name](page)
+        files[title] = file_address(page, LABELS[name])
+        seen[title] = look(page)
+        assert entries(page) == begin + count
 
-    page.go_back()
-    shown(page, "Explore")
-    until(page, lambda: look(page), explored)
+    def is_as_before(title: str) -> None:
+        shown(page, title)
+        until(page, lambda: look(page), seen[title])
+
+    for title in ("Compare", "Explore"):
+        page.go_back()
+        is_as_before(title)
     page.go_forward()
-    shown(page, "Compare")
-    until(page, lambda: look(page), compared)
+    is_as_before("Compare")
+    page.go_back()
+    is_as_before("Explore")
+    assert entries(page) == begin + 2
+
+    for title in ROUND:
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+        if title == "Overview":
+            expect(page.get_by_role("heading", name=OVERVIEW, exact=True)).to_be_visible(timeout=WAIT)
+        else:
+            is_as_before(title)
+            label = next(LABELS[name] for name in TITLES if TITLES[name] == title)
+            assert file_address(page, label) == files[title]
+
+    go_to(page, "Compare")
+    begin = entries(page)
+    main_part(page).get_by_role("button", name="hmc", exact=True).click()  # opens this sampler of the comparison
+    shown(page, "Explore")
+    until(page, lambda: query(page).get("sampler"), "hmc")
     assert entries(page) == begin + 1
+    page.go_back()
+    is_as_before("Compare")
+
+    open_page(page, address(serve, "explore", {"sampler": "hmc", "L": 7}))  # typed into the same tab
+    until_query(page, sampler="hmc", L="7")
+    until_controls(page, "Sampler: HMC", "L Leapfrogs, exact: 7")
+    says(page, "Choose a target and a sampler")
 
 
 def test_a_card_of_the_overview_is_one_entry(page: Page, serve: Servers) -> None:
+    """The card opens Explore and runs; Back leads to the overview, Forward to the finished run."""
     page.set_default_timeout(WAIT)
     page.goto(serve(APP))
     settled(page)
@@ -137,57 +180,10 @@ def test_a_card_of_the_overview_is_one_entry(page: Page, serve: Servers) -> None
     until_query(page, target="gmm", seed="7")
     assert entries(page) == begin + 1
     page.go_back()
-    expect(page.get_by_role("heading", name="A laboratory for mixed samplers")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name=OVERVIEW)).to_be_visible(timeout=WAIT)
     assert (path(page), query(page)) == ("/", {})
     page.go_forward()
     shown(page, "Explore")
     until_query(page, target="gmm", seed="7")
     says(page, "Finished:")
     assert entries(page) == begin + 1
-
-
-def test_from_compare_to_explore_is_one_entry(page: Page, serve: Servers) -> None:
-    """By a button that opens a sampler of the comparison."""
-    open_page(page, address(serve, "compare"), "Compare")
-    set_and_run_compare(page)
-    compared, begin = look(page), entries(page)
-    main_part(page).get_by_role("button", name="hmc", exact=True).click()
-    shown(page, "Explore")
-    until(page, lambda: query(page).get("sampler"), "hmc")
-    assert entries(page) == begin + 1
-    page.go_back()
-    shown(page, "Compare")
-    until(page, lambda: look(page), compared)
-
-
-def test_a_link_typed_into_the_same_tab_is_opened(page: Page, serve: Servers) -> None:
-    open_page(page, address(serve, "explore", SMALL))
-    set_and_run_explore(page)
-    open_page(page, address(serve, "explore", {"sampler": "hmc", "L": 7}))
-    until_query(page, sampler="hmc", L="7")
-    until_controls(page, "Sampler: HMC", "L Leapfrogs, exact: 7")
-    says(page, "Choose a target and a sampler")
-
-
-@pytest.mark.parametrize("name", SET_AND_RUN)
-def test_whoever_comes_back_finds_settings_and_result(page: Page, serve: Servers, name: str) -> None:
-    """The address of the files has the number of the run: no new one was made."""
-    open_page(page, address(serve, name, SMALL if name == "explore" else {}), TITLES[name])
-    SET_AND_RUN[name](page)
-    open_files(page)
-    label = {"explore": "CSV", "compare": "CSV", "checks": "Report"}[name]
-    before, where = look(page), file(page, label).get_attribute("href")
-    for other in ("Overview", *(title for title in TITLES.values() if title != TITLES[name])):
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=other, exact=True).click()
-        heading = "A laboratory for mixed samplers" if other == "Overview" else other
-        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible(timeout=WAIT)
-        go_to(page, TITLES[name])
-        until(page, lambda: look(page), before)
-        open_files_again(page, label)
-        assert file(page, label).get_attribute("href") == where
-
-
-def open_files_again(page: Page, label: str) -> None:
-    """Whether the part with the files is still open is of no importance here."""
-    if not page.get_by_role("link", name=label, exact=True).is_visible():
-        open_files(page)

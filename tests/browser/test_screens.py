@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.support.browser import Servers
 from tests.support.browser_pages import (
@@ -41,9 +41,9 @@ SIDEWAYS = """() => [...document.querySelectorAll("html, [data-testid=stMain]")]
 
 
 @pytest.mark.parametrize("name", TITLES)
-def test_no_page_scrolls_sideways(browser: Browser, serve: Servers, name: str) -> None:
-    context = browser.new_context(viewport={"width": WIDTHS[0], "height": 844})
-    page = open_page(context.new_page(), address(serve, name, QUERIES[name]), TITLES[name])
+def test_no_page_scrolls_sideways(page: Page, serve: Servers, name: str) -> None:
+    page.set_viewport_size({"width": WIDTHS[0], "height": 844})
+    open_page(page, address(serve, name, QUERIES[name]), TITLES[name])
     button, end, place = RUN[name]
     main_part(page).get_by_role("button", name=button, exact=True).click()
     says(page, end)
@@ -54,7 +54,6 @@ def test_no_page_scrolls_sideways(browser: Browser, serve: Servers, name: str) -
         page.set_viewport_size({"width": width, "height": 844})
         until(page, drawn_at_full_width(page, place), True)
         until(page, lambda: page.evaluate(SIDEWAYS), [])
-    context.close()
 
 
 def drawn_at_full_width(page: Page, place: str) -> Callable[[], bool]:
@@ -62,10 +61,9 @@ def drawn_at_full_width(page: Page, place: str) -> Callable[[], bool]:
     return lambda: chart(page, place).evaluate("node => node._fullLayout.width === node.offsetWidth")
 
 
-def test_the_overview_does_not_scroll_sideways(browser: Browser, serve: Servers) -> None:
-    context = browser.new_context(viewport={"width": WIDTHS[0], "height": 844})
-    page = open_page(context.new_page(), address(serve, ""), "A laboratory for mixed samplers")
+def test_the_overview_does_not_scroll_sideways(page: Page, serve: Servers) -> None:
+    page.set_viewport_size({"width": WIDTHS[0], "height": 844})
+    open_page(page, address(serve, ""), "A laboratory for mixed samplers")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 844})
         until(page, lambda: page.evaluate(SIDEWAYS), [])
-    context.close()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from mahmc import RunSpec
 from tests.support.browser import Servers
@@ -31,9 +32,8 @@ from tests.support.browser_pages import (
 )
 
 
-def test_two_tabs_have_settings_and_runs_of_their_own(browser: Browser, serve: Servers) -> None:
-    context = browser.new_context(accept_downloads=True)
-    one, two = context.new_page(), context.new_page()
+def test_two_tabs_have_settings_and_runs_of_their_own(new_tab: Callable[[], Page], serve: Servers) -> None:
+    one, two = new_tab(), new_tab()
     open_page(one, address(serve, "explore", {"target": "gmm", **SMALL}))
     open_page(two, address(serve, "explore", {"sampler": "hmc", "seed": 5, **SMALL}))
     for tab in (one, two):
@@ -55,13 +55,11 @@ def test_two_tabs_have_settings_and_runs_of_their_own(browser: Browser, serve: S
     assert [(spec.target, spec.sampler, spec.seed, spec.values["L"]) for spec in found] == [
         ("gmm", "mahmc", 0, 7), ("mdc", "hmc", 5, 40),
     ]  # fmt: skip
-    context.close()
 
 
-def test_a_file_ends_with_its_tab(browser: Browser, serve: Servers) -> None:
+def test_a_file_ends_with_its_tab(new_tab: Callable[[], Page], serve: Servers) -> None:
     """While the tab is there, whoever knows the address gets the file; when the tab is closed, nobody does."""
-    context = browser.new_context()
-    one, two = context.new_page(), context.new_page()
+    one, two = new_tab(), new_tab()
     open_page(one, address(serve, "explore", {"target": "gmm", **SMALL}))
     open_page(two, address(serve, "explore"))
     press(one, "Run")
@@ -76,14 +74,12 @@ def test_a_file_ends_with_its_tab(browser: Browser, serve: Servers) -> None:
         assert time.monotonic() < deadline, "the file outlives its tab"
         two.wait_for_timeout(500)
     says(two, "Choose a target and a sampler")
-    context.close()
 
 
 @pytest.mark.parametrize("reconnected", [False, True])
-def test_closing_the_tab_cancels_its_run(browser: Browser, serve: Servers, reconnected: bool) -> None:
+def test_closing_the_tab_cancels_its_run(new_tab: Callable[[], Page], serve: Servers, reconnected: bool) -> None:
     """The run would take hours; once its tab is gone, the server is soon at rest. A lost connection changes nothing."""
-    context = browser.new_context()
-    tab = context.new_page()
+    tab = new_tab()
     connections: list[WebSocketRoute] = []
     tab.route_web_socket(re.compile("/_stcore/stream"), lambda socket: connections.append(socket.connect_to_server()))
     open_page(tab, address(serve, "explore", LONG | {"draws": 10**6, "thin": 100}))
@@ -95,7 +91,7 @@ def test_closing_the_tab_cancels_its_run(browser: Browser, serve: Servers, recon
     while serve.cpu_seconds(APP) < used + 2.0:
         assert time.monotonic() < deadline, "the run does not run"
         time.sleep(0.1)
-    context.close()
+    tab.close()
     deadline = time.monotonic() + WAIT / 1000
     while share_of_a_core(serve) > 0.1:
         assert time.monotonic() < deadline, "the run went on without its tab"

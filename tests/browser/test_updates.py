@@ -49,39 +49,67 @@ def changes(page: Page, times: int) -> None:
         expect(status(page)).not_to_have_text(before, timeout=WAIT)
 
 
-# ------------------------------------------------------------------------------------- charts are not made anew
-
-
-def test_a_chart_of_explore_outlives_updates_and_moved_controls(page: Page, serve: Servers) -> None:
+def test_a_run_is_followed_and_its_chart_outlives_updates_moved_controls_and_stops(page: Page, serve: Servers) -> None:
+    """Updates come without a refresh of the page: Streamlit's connection is silent."""
+    received = frames(page)
     open_page(page, address(serve, "explore", LONG))
     press(page, "Run")
     says(page, "Drawing:")
+    settled(page)
     trace = chart(page, "trace")
     drawn_further(page, trace, 1)
     mark(trace)
+    received.clear()
+    before = drawn(page)
+    drawn_further(page, trace)
+    assert drawn(page) > before
+    assert received == []
+
     zoomed = zoom(page, trace)
+
+    def stays() -> None:
+        assert is_marked(trace)
+        assert vertical_range(trace) == pytest.approx(zoomed)
+
     until_drawn(page, drawn(page) + 200)
-    assert is_marked(trace)
-    assert vertical_range(trace) == pytest.approx(zoomed)
+    stays()
     enter(page, "L Leapfrogs, exact", "7")  # Streamlit runs the page
     until(page, lambda: query(page).get("L"), "7")
     expect(page.get_by_text("belong to earlier settings")).to_be_visible(timeout=WAIT)
     until_drawn(page, drawn(page) + 200)
-    assert is_marked(trace)
-    assert vertical_range(trace) == pytest.approx(zoomed)
+    stays()
+    enter(page, "L Leapfrogs, exact", "10")  # the default
+    until(page, lambda: query(page).get("L"), None)
+    expect(page.get_by_text("belong to earlier settings")).to_have_count(0, timeout=WAIT)
+
     press(page, "Stop")  # the layout changes
     says(page, "Stopped at")
     settled(page)
-    assert is_marked(trace)
-    assert vertical_range(trace) == pytest.approx(zoomed)
+    stays()
+    stopped = drawn(page)
+    press(page, "Continue")
+    says(page, "Drawing:")
+    until_drawn(page, stopped)
+    press(page, "Reset")
+    says(page, "Choose a target and a sampler")
 
 
-def test_a_chart_of_compare_outlives_updates_and_moved_controls(page: Page, serve: Servers) -> None:
+def test_a_comparison_is_followed_and_its_charts_outlive_updates_and_moved_controls(page: Page, serve: Servers) -> None:
+    received = frames(page)
     open_page(page, address(serve, "compare", MANY), "Compare")
     press(page, "Run")
+    expect(place(page, "table").locator("tbody tr")).to_have_count(2, timeout=WAIT)  # both samplers have intervals
     bars = chart(page, "bars")
     is_drawn(bars)
     mark(bars)
+    settled(page)
+    changes(page, 1)
+    received.clear()
+    table = place(page, "table").inner_text()
+    changes(page, 3)
+    expect(place(page, "table")).not_to_have_text(table, timeout=WAIT)
+    assert received == []
+
     zoomed = zoom(page, bars)
     changes(page, 4)
     assert is_marked(bars)
@@ -150,37 +178,6 @@ def test_charts_stay_when_a_word_above_them_comes_or_goes(page: Page, serve: Ser
     settled(page)
     for name in ("bars", "histogram.hmc"):
         assert is_marked(chart(page, name))
-
-
-# ---------------------------------------------------------------------- nothing comes over Streamlit's connection
-
-
-def test_a_run_is_followed_without_refreshing_the_page(page: Page, serve: Servers) -> None:
-    received = frames(page)
-    open_page(page, address(serve, "explore", LONG))
-    press(page, "Run")
-    says(page, "Drawing:")
-    settled(page)
-    drawn_further(page, chart(page, "trace"), 1)
-    received.clear()
-    before = drawn(page)
-    drawn_further(page, chart(page, "trace"))
-    assert drawn(page) > before
-    assert received == []
-
-
-def test_a_comparison_is_followed_without_refreshing_the_page(page: Page, serve: Servers) -> None:
-    received = frames(page)
-    open_page(page, address(serve, "compare", MANY), "Compare")
-    press(page, "Run")
-    expect(place(page, "table").locator("tbody tr")).to_have_count(2, timeout=WAIT)  # both samplers have intervals
-    settled(page)
-    changes(page, 1)
-    received.clear()
-    table = place(page, "table").inner_text()
-    changes(page, 3)
-    expect(place(page, "table")).not_to_have_text(table, timeout=WAIT)
-    assert received == []
 
 
 def test_checks_are_followed_without_refreshing_the_page(page: Page, serve: Servers) -> None:
