@@ -24,6 +24,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if report.failed:
         EVIDENCE.photograph()
         report.sections += EVIDENCE.sections()
+        EVIDENCE.kept.clear()  # a test that failed may have left anything behind
     return report
 
 
@@ -84,14 +85,49 @@ def new_tab(profile: BrowserContext) -> Callable[[], Page]:
 def page(new_tab: Callable[[], Page]) -> Iterator[Page]:
     """A page as `new_tab` opens it; the test fails if its console had an error."""
     opened = new_tab()
-    errors: list[str] = []
-    opened.on("console", lambda message: errors.append(message.text) if _is_ours(message) else None)
-    opened.on("pageerror", lambda error: errors.append(str(error)))
+    errors = errors_of(opened)
     yield opened
     if errors:
         EVIDENCE.photograph()
     opened.close()
     assert errors == [], "errors in the browser's console"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[list[tuple[Page, list[str]]]]:
+    """For a page that tests of a module share, with the errors of its console."""
+    found: list[tuple[Page, list[str]]] = []
+    yield found
+    for page, _ in found:
+        page.close()
+    EVIDENCE.kept.clear()
+
+
+@pytest.fixture
+def shared_page(shared: list[tuple[Page, list[str]]], new_tab: Callable[[], Page]) -> Iterator[Page]:
+    """A page that was opened for an earlier test of the module, or a new one; a test that fails is its last.
+
+    The test fails if the page's console had an error meanwhile.
+    """
+    if not shared or shared[-1][0].is_closed():
+        opened = new_tab()
+        shared.append((opened, errors_of(opened)))
+        EVIDENCE.kept.append(opened)
+    opened, errors = shared[-1]
+    yield opened
+    if errors:
+        EVIDENCE.photograph()
+    found = errors.copy()
+    errors.clear()
+    assert found == [], "errors in the browser's console"
+
+
+def errors_of(page: Page) -> list[str]:
+    """All errors in the page's console, from now on."""
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text) if _is_ours(message) else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    return errors
 
 
 def _is_ours(message: ConsoleMessage) -> bool:

@@ -8,11 +8,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, Request, Response, Route, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    FloatRect,
+    Locator,
+    Page,
+    Request,
+    Response,
+    Route,
+    ViewportSize,
+    expect,
+)
 
 APP = Path(__file__).parent / "apps" / "live_app.py"
 LIMIT = 200_000  # bytes of an update of 16 traces × 2000 points and some
 TIMEOUT = 60_000
+SIZE: ViewportSize = {"width": 1280, "height": 720}
+AT_FIRST = {"busy": True, "faded": False, "empty": False, "wrong_chart": False}  # what the server says
 NAMES = ("Two chains", "One chain", "Below")
 FIRST_VALUE = "node => node._fullData?.[0].y[0]"  # the app writes the number of the update there
 X_RANGE = "node => node._fullLayout.xaxis.range.map(Number)"
@@ -31,6 +44,8 @@ CONTRAST = """node => {
   const [dark, bright] = [light(ground), light(over([r, g, b, a * opacity], ground))].sort((x, y) => x - y);
   return (bright + 0.05) / (dark + 0.05);
 }"""
+FAINT = f"""nodes => nodes.map((node) => [node.innerText, ({CONTRAST})(node)]).filter(([, ratio]) => !(ratio >= 4.5))"""
+GROUND = "node => getComputedStyle(node).backgroundColor"
 LOOKS = "performance.getEntriesByType('resource').filter(({ name }) => /since=/.test(name))"
 
 
@@ -43,6 +58,24 @@ def page(page: Page) -> Page:
 def app(page: Page, serve: Callable[[Path], str]) -> Page:
     """The first page with its charts drawn, while work runs."""
     return opened(page, serve(APP))
+
+
+@pytest.fixture
+def same_app(shared_page: Page, serve: Callable[[Path], str]) -> Page:
+    """The same, opened once for all tests that take it: whatever they change is put back here."""
+    if shared_page.url == "about:blank":
+        return opened(patient(shared_page), serve(APP))
+    shared_page.set_viewport_size(SIZE)
+    shared_page.emulate_media(color_scheme="light")
+    say(shared_page, **AT_FIRST)
+    run_again(shared_page)
+    shared_page.get_by_role("checkbox", name="Show").set_checked(True, force=True)
+    shared_page.get_by_role("tab", name="First tab").click()
+    place(shared_page, "remarks").evaluate("node => { node.style.marginTop = '' }")
+    shared_page.mouse.move(0, 0)
+    shared_page.locator(".stMain").evaluate("node => node.scrollTo(0, 0)")
+    after_updates(chart(shared_page, "Two chains"), 1)
+    return shared_page
 
 
 @pytest.fixture
@@ -155,21 +188,21 @@ def is_marked(target: Locator) -> bool:
 # Charts
 
 
-def test_updates_keep_the_node_and_change_the_data(app: Page) -> None:
+def test_updates_keep_the_node_and_change_the_data(same_app: Page) -> None:
     """A mark on the chart's DOM node is still there when newer data is, and after the page ran again."""
     for name in NAMES:
-        mark(chart(app, name))
-    after_updates(chart(app, "Two chains"))
-    run_again(app)
-    after_updates(chart(app, "Two chains"))
-    assert all(is_marked(chart(app, name)) for name in NAMES)
+        mark(chart(same_app, name))
+    after_updates(chart(same_app, "Two chains"))
+    run_again(same_app)
+    after_updates(chart(same_app, "Two chains"))
+    assert all(is_marked(chart(same_app, name)) for name in NAMES)
 
 
-def test_a_chart_has_its_words(app: Page) -> None:
+def test_a_chart_has_its_words(same_app: Page) -> None:
     """An image with a name to assistive technology, its title above, and the caption of what is drawn below."""
     for name in NAMES:
-        expect(app.locator(f'.live-chart[role="img"][aria-label="{name}"]')).to_have_count(1)
-    small = place(app, "small")
+        expect(same_app.locator(f'.live-chart[role="img"][aria-label="{name}"]')).to_have_count(1)
+    small = place(same_app, "small")
     expect(small.locator(".live-chart-title")).to_have_text("Title of small")
     wait_for(small, "node => node.lastElementChild.textContent === `Caption ${node.children[1]._fullData[0].y[0]}`")
 
@@ -189,26 +222,28 @@ def test_a_zoom_outlives_updates(app: Page) -> None:
     assert target.evaluate(X_RANGE) == zoomed
 
 
-def test_no_update_is_drawn_during_a_drag(app: Page) -> None:
+def test_no_update_is_drawn_during_a_drag(same_app: Page) -> None:
     """A dragged axis follows the pointer: news waits for the button, and is drawn when it is released."""
-    target = chart(app, "Two chains")
+    target = chart(same_app, "Two chains")
     box = visible_box(target.locator(".ewdrag"))
-    app.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    app.mouse.down()
+    same_app.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    same_app.mouse.down()
     held = target.evaluate(FIRST_VALUE)
-    after_news(app)
+    after_news(same_app)
     assert target.evaluate(FIRST_VALUE) == held
-    app.mouse.up()
+    same_app.mouse.up()
     wait_for(target, f"node => node._fullData[0].y[0] >= {held + 3}")
 
 
-def test_a_hidden_trace_stays_hidden(app: Page) -> None:
+def test_a_hidden_trace_stays_hidden(same_app: Page) -> None:
     """A click on a legend entry outlives updates."""
-    target = chart(app, "Two chains")
+    target = chart(same_app, "Two chains")
     target.locator(".legendtoggle").nth(1).click()
     wait_for(target, "node => node._fullData[1].visible === 'legendonly'")
     after_updates(target)
     assert target.evaluate("node => node._fullData.map(trace => trace.visible)") == [True, "legendonly"]
+    target.locator(".legendtoggle").nth(1).click()
+    wait_for(target, "node => node._fullData[1].visible === true")
 
 
 def test_library_and_script_are_fetched_once(page: Page, serve: Callable[[Path], str]) -> None:
@@ -241,13 +276,13 @@ def test_an_update_is_small_and_streamlit_carries_none(page: Page, serve: Callab
     assert max(frames) < 10_000
 
 
-def test_colours_follow_the_theme_without_reload(app: Page) -> None:
+def test_colours_follow_the_theme_without_reload(same_app: Page) -> None:
     """Light to dark changes the text of the chart that gets no new data, and keeps its node."""
-    target = chart(app, "One chain")
+    target = chart(same_app, "One chain")
     mark(target)
     target.scroll_into_view_if_needed()  # out of sight it is not drawn
     light = target.evaluate(TEXT_COLOUR)
-    app.emulate_media(color_scheme="dark")
+    same_app.emulate_media(color_scheme="dark")
     wait_for(target, f"node => ({TEXT_COLOUR})(node) !== '{light}'")
     assert brightness(target.evaluate(TEXT_COLOUR)) > 0.5 > brightness(light)
     assert is_marked(target)
@@ -258,46 +293,48 @@ def brightness(colour: str) -> float:
     return sum(map(float, re.findall(r"[\d.]+", colour)[:3])) / (3 * 255)
 
 
-def test_it_fits_a_phone(app: Page) -> None:
+def test_it_fits_a_phone(same_app: Page) -> None:
     """Narrowed to 390 pixels, parts shrink with their container, a table scrolls in its box, nothing sticks out."""
-    app.set_viewport_size({"width": 390, "height": 844})
+    same_app.set_viewport_size({"width": 390, "height": 844})
     for name in ("Two chains", "One chain"):
-        wait_for(chart(app, name), "node => node.offsetWidth < 390 && node._fullLayout.width === node.offsetWidth")
-        assert chart(app, name).evaluate("node => node.scrollWidth <= node.offsetWidth")
-    assert app.evaluate("document.documentElement.scrollWidth") <= 390
-    assert app.locator(".stMain").evaluate("node => node.scrollWidth <= node.clientWidth")
+        wait_for(chart(same_app, name), "node => node.offsetWidth < 390 && node._fullLayout.width === node.offsetWidth")
+        assert chart(same_app, name).evaluate("node => node.scrollWidth <= node.offsetWidth")
+    assert same_app.evaluate("document.documentElement.scrollWidth") <= 390
+    assert same_app.locator(".stMain").evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
-def test_nothing_is_offered_for_upload(app: Page) -> None:
+def test_nothing_is_offered_for_upload(same_app: Page) -> None:
     """Neither Plotly's logo nor its button that sends the data to a server."""
-    titles = chart(app, "One chain").locator(".modebar-btn").evaluate_all("nodes => nodes.map(n => n.dataset.title)")
+    titles = (
+        chart(same_app, "One chain").locator(".modebar-btn").evaluate_all("nodes => nodes.map(n => n.dataset.title)")
+    )
     assert "Zoom" in titles
     assert [title for title in titles if re.search("share|cloud|produced|edit", title or "", re.IGNORECASE)] == []
 
 
-def test_a_chart_that_leaves_the_page_is_purged(app: Page) -> None:
+def test_a_chart_that_leaves_the_page_is_purged(same_app: Page) -> None:
     """Unticking the box removes charts and what Plotly kept of them."""
-    node = chart(app, "Two chains").element_handle()
-    app.get_by_text("Show", exact=True).click()
-    app.wait_for_function("node => !node.isConnected && !node._fullLayout", arg=node)
+    node = chart(same_app, "Two chains").element_handle()
+    same_app.get_by_text("Show", exact=True).click()
+    same_app.wait_for_function("node => !node.isConnected && !node._fullLayout", arg=node)
 
 
-def test_a_place_that_comes_later_is_filled_at_once(app: Page) -> None:
+def test_a_place_that_comes_later_is_filled_at_once(same_app: Page) -> None:
     """At rest the server has no news: what the browser has of a place is shown again."""
-    say(app, busy=False)
-    at_rest(app)
-    words = place(app, "lines").inner_text()
-    app.get_by_text("Show", exact=True).click()
-    expect(place(app, "lines")).to_have_count(0)
-    app.get_by_text("Show", exact=True).click()
-    expect(chart(app, "Two chains").locator(".xtick").first).to_be_attached()
-    assert place(app, "lines").inner_text() == words
+    say(same_app, busy=False)
+    at_rest(same_app)
+    words = place(same_app, "lines").inner_text()
+    same_app.get_by_text("Show", exact=True).click()
+    expect(place(same_app, "lines")).to_have_count(0)
+    same_app.get_by_text("Show", exact=True).click()
+    expect(chart(same_app, "Two chains").locator(".xtick").first).to_be_attached()
+    assert place(same_app, "lines").inner_text() == words
 
 
-def test_a_chart_out_of_sight_is_not_drawn_until_it_is_seen(app: Page) -> None:
-    below = chart(app, "Below")
+def test_a_chart_out_of_sight_is_not_drawn_until_it_is_seen(same_app: Page) -> None:
+    below = chart(same_app, "Below")
     first = below.evaluate(FIRST_VALUE)
-    after_updates(chart(app, "Two chains"))
+    after_updates(chart(same_app, "Two chains"))
     assert below.evaluate(FIRST_VALUE) == first
     below.scroll_into_view_if_needed()
     after_updates(below)
@@ -318,16 +355,18 @@ def test_a_library_that_does_not_load_is_said(browser: Browser, serve: Callable[
     context.close()
 
 
-def test_a_chart_with_an_error_says_so_and_the_others_go_on(app: Page) -> None:
-    say(app, wrong_chart=True)
-    wrong = place(app, "small").get_by_role("img", name="This chart cannot be drawn; the server's log has the details.")
+def test_a_chart_with_an_error_says_so_and_the_others_go_on(same_app: Page) -> None:
+    say(same_app, wrong_chart=True)
+    wrong = place(same_app, "small").get_by_role(
+        "img", name="This chart cannot be drawn; the server's log has the details."
+    )
     expect(wrong.locator(".annotation-text")).to_be_visible()
-    app.get_by_role("link", name="Jump").click()
-    after_updates(chart(app, "Below"))
-    say(app, wrong_chart=False)
-    chart(app, "One chain").scroll_into_view_if_needed()
-    after_updates(chart(app, "Two chains"))
-    expect(place(app, "small").locator(".annotation-text")).to_have_count(0)
+    same_app.get_by_role("link", name="Jump").click()
+    after_updates(chart(same_app, "Below"))
+    say(same_app, wrong_chart=False)
+    chart(same_app, "One chain").scroll_into_view_if_needed()
+    after_updates(chart(same_app, "Two chains"))
+    expect(place(same_app, "small").locator(".annotation-text")).to_have_count(0)
 
 
 # Other parts
@@ -343,70 +382,70 @@ CHANGING = [
 ]
 
 
-def test_parts_change_in_place(app: Page) -> None:
+def test_parts_change_in_place(same_app: Page) -> None:
     """The words of a DOM node change, the node stays: at updates, and when the page runs again."""
-    nodes = {selector: app.locator(selector).first for selector in CHANGING}
+    nodes = {selector: same_app.locator(selector).first for selector in CHANGING}
     before = {selector: node.text_content() for selector, node in nodes.items()}
     for node in nodes.values():
         mark(node)
-    after_news(app)
-    run_again(app)
-    after_news(app)
+    after_news(same_app)
+    run_again(same_app)
+    after_news(same_app)
     assert [selector for selector, node in nodes.items() if node.text_content() == before[selector]] == []
     assert [selector for selector, node in nodes.items() if not is_marked(node)] == []
 
 
-def test_words_are_text_and_never_markup(app: Page) -> None:
-    expect(place(app, "remarks").locator(".text").first).to_contain_text("<b>")
-    expect(place(app, "remarks").locator("b")).to_have_count(0)
+def test_words_are_text_and_never_markup(same_app: Page) -> None:
+    expect(place(same_app, "remarks").locator(".text").first).to_contain_text("<b>")
+    expect(place(same_app, "remarks").locator("b")).to_have_count(0)
 
 
-def test_an_empty_part_takes_no_room(app: Page) -> None:
+def test_an_empty_part_takes_no_room(same_app: Page) -> None:
     """Without content a place takes no room; with content it is there again. The reader never takes room."""
-    feed = app.locator(".live-feed")
+    feed = same_app.locator(".live-feed")
     expect(feed).not_to_be_visible()
     assert feed.evaluate(f"node => getComputedStyle({CONTAINER}).position") == "absolute"
-    remarks = place(app, "remarks").locator(".live-remark")
+    remarks = place(same_app, "remarks").locator(".live-remark")
     expect(remarks).to_have_count(3)
     top = "node => node.getBoundingClientRect().top"
-    table, still = place(app, "table"), place(app, "still")
+    table, still = place(same_app, "table"), place(same_app, "still")
     gap = table.evaluate(top) - still.evaluate(top)
-    say(app, empty=True)
+    say(same_app, empty=True)
     expect(remarks).to_have_count(0)
-    expect(place(app, "remarks")).not_to_be_visible()
+    expect(place(same_app, "remarks")).not_to_be_visible()
     container = still.evaluate(
         "node => node.closest('[data-testid=stElementContainer]').getBoundingClientRect().height"
     )
     assert table.evaluate(top) - still.evaluate(top) - container < 30 < gap - container  # one gap of 16 pixels
-    say(app, empty=False)
+    say(same_app, empty=False)
     expect(remarks).to_have_count(3)
-    expect(place(app, "remarks")).to_be_visible()
+    expect(place(same_app, "remarks")).to_be_visible()
 
 
-def test_a_place_on_a_hidden_tab_is_up_to_date_when_shown(app: Page) -> None:
-    words = place(app, "tabbed")
+def test_a_place_on_a_hidden_tab_is_up_to_date_when_shown(same_app: Page) -> None:
+    words = place(same_app, "tabbed")
     expect(words).not_to_be_visible()
-    after_news(app)
-    say(app, busy=False)
-    at_rest(app)
-    app.get_by_role("tab", name="Second tab").click()
+    after_news(same_app)
+    say(same_app, busy=False)
+    at_rest(same_app)
+    same_app.get_by_role("tab", name="Second tab").click()
     expect(words).to_be_visible()
-    expect(words).to_have_text(f"tabbed {updates(app)}")
+    expect(words).to_have_text(f"tabbed {updates(same_app)}")
 
 
-def test_a_tile_explains_itself(app: Page) -> None:
+def test_a_tile_explains_itself(same_app: Page) -> None:
     """A tile in focus has its help below the row, also when the help changes."""
-    app.locator(".live-tile").first.focus()
-    expect(app.locator(".live-tiles-help")).to_have_text(re.compile(r"^Help of \d+$"))
-    before = app.locator(".live-tiles-help").inner_text()
-    expect(app.locator(".live-tiles-help")).not_to_have_text(before)
-    app.locator(".live-tile").nth(1).focus()
-    expect(app.locator(".live-tiles-help")).to_have_text("")
+    same_app.locator(".live-tile").first.focus()
+    expect(same_app.locator(".live-tiles-help")).to_have_text(re.compile(r"^Help of \d+$"))
+    before = same_app.locator(".live-tiles-help").inner_text()
+    expect(same_app.locator(".live-tiles-help")).not_to_have_text(before)
+    same_app.locator(".live-tile").nth(1).focus()
+    expect(same_app.locator(".live-tiles-help")).to_have_text("")
 
 
-def test_a_table_is_a_table(app: Page) -> None:
+def test_a_table_is_a_table(same_app: Page) -> None:
     """Titles, numbers at the right but for two columns, the first column in sight however far the rest is scrolled."""
-    table = place(app, "table")
+    table = place(same_app, "table")
     expect(table.get_by_role("columnheader", name="Column 19")).to_be_attached()
     expect(table.get_by_role("rowheader")).to_have_text(["row 0", "row 1", "row 2"])
     aligned = (
@@ -421,7 +460,7 @@ def test_a_table_is_a_table(app: Page) -> None:
     assert first.evaluate("node => node.getBoundingClientRect().left") == box.evaluate(
         "node => node.getBoundingClientRect().left + node.clientLeft"
     )
-    after_news(app)
+    after_news(same_app)
     assert box.evaluate("node => node.scrollLeft") == 400
 
 
@@ -440,30 +479,30 @@ def test_a_matrix_tells_what_was_chosen(app: Page) -> None:
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_a_click_on_a_file_is_never_lost(app: Page, moved: bool) -> None:
+def test_a_click_on_a_file_is_never_lost(same_app: Page, moved: bool) -> None:
     """Pressed before an update and released after, also if that moved the link: the file comes, under its name."""
-    link = place(app, "files").locator(".live-file")
+    link = place(same_app, "files").locator(".live-file")
     box = visible_box(link)
-    app.mouse.move(box["x"] + 10, box["y"] + 10)
-    app.mouse.down()
+    same_app.mouse.move(box["x"] + 10, box["y"] + 10)
+    same_app.mouse.down()
     before = link.inner_text()
     expect(link).not_to_have_text(before)
     if moved:
-        place(app, "remarks").evaluate("node => { node.style.marginTop = '150px' }")
-    with app.expect_download(timeout=20_000) as download:
-        app.mouse.up()
+        place(same_app, "remarks").evaluate("node => { node.style.marginTop = '150px' }")
+    with same_app.expect_download(timeout=20_000) as download:
+        same_app.mouse.up()
     assert download.value.suggested_filename == "draws.csv"
     assert download.value.path().read_text() == "a,b\n1,2\n"
 
 
-def test_results_of_earlier_settings_are_faded(app: Page) -> None:
-    say(app, faded=True)
-    expect(place(app, "small")).to_have_class(re.compile("mahmc-faded"))
-    expect(chart(app, "Two chains")).to_have_css("opacity", "0.35")
-    expect(app.locator(".live-tile").first).to_have_css("opacity", "0.35")
-    expect(place(app, "lines")).to_have_css("opacity", "1")
-    say(app, faded=False)
-    expect(chart(app, "Two chains")).to_have_css("opacity", "1")
+def test_results_of_earlier_settings_are_faded(same_app: Page) -> None:
+    say(same_app, faded=True)
+    expect(place(same_app, "small")).to_have_class(re.compile("mahmc-faded"))
+    expect(chart(same_app, "Two chains")).to_have_css("opacity", "0.35")
+    expect(same_app.locator(".live-tile").first).to_have_css("opacity", "0.35")
+    expect(place(same_app, "lines")).to_have_css("opacity", "1")
+    say(same_app, faded=False)
+    expect(chart(same_app, "Two chains")).to_have_css("opacity", "1")
 
 
 def test_a_part_that_comes_later_is_faded_like_the_others(app: Page) -> None:
@@ -477,33 +516,34 @@ def test_a_part_that_comes_later_is_faded_like_the_others(app: Page) -> None:
     expect(place(app, "small")).to_have_class(re.compile("mahmc-faded"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_can_be_read(page: Page, serve: Callable[[Path], str], scheme: str) -> None:
+def test_words_can_be_read(same_app: Page) -> None:
     """A contrast of 4.5 at least, of every tone, in both themes."""
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    opened(page, serve(APP))
-    words = page.locator(".live-remark .text, .live-remark .icon, .live-lines p, .live-file, .live-table td")
-    found = {node.inner_text(): node.evaluate(CONTRAST) for node in words.all()}
-    assert len(found) > 12
-    assert {text: ratio for text, ratio in found.items() if ratio < 4.5} == {}
+    words = same_app.locator(".live-remark .text, .live-remark .icon, .live-lines p, .live-file, .live-table td")
+    assert words.count() > 12
+    light = same_app.locator(".stApp").evaluate(GROUND)
+    assert words.evaluate_all(FAINT) == []
+    same_app.emulate_media(color_scheme="dark")
+    wait_for(same_app.locator(".stApp"), f"node => ({GROUND})(node) !== '{light}'")
+    after_news(same_app)
+    assert words.evaluate_all(FAINT) == []
 
 
 # When the browser looks
 
 
-def test_at_rest_the_browser_stops_looking(app: Page) -> None:
+def test_at_rest_the_browser_stops_looking(same_app: Page) -> None:
     """Each run of the page is one more look."""
-    say(app, busy=False)
-    at_rest(app)
-    looks = app.evaluate(f"{LOOKS}.length")
-    app.evaluate("new Promise((resolve) => setTimeout(resolve, 2000))")
-    assert app.evaluate(f"{LOOKS}.length") == looks
-    run_again(app)
-    at_rest(app)
-    assert app.evaluate(f"{LOOKS}.length") == looks + 1
-    say(app, busy=True)
-    run_again(app)
-    after_news(app)
+    say(same_app, busy=False)
+    at_rest(same_app)
+    looks = same_app.evaluate(f"{LOOKS}.length")
+    same_app.evaluate("new Promise((resolve) => setTimeout(resolve, 2000))")
+    assert same_app.evaluate(f"{LOOKS}.length") == looks
+    run_again(same_app)
+    at_rest(same_app)
+    assert same_app.evaluate(f"{LOOKS}.length") == looks + 1
+    say(same_app, busy=True)
+    run_again(same_app)
+    after_news(same_app)
 
 
 def test_another_layout_has_the_page_run_once(app: Page) -> None:
@@ -565,15 +605,15 @@ def test_a_late_answer_does_not_overwrite_a_newer_one(app: Page) -> None:
     assert (app.evaluate("window.seen"), status(app).inner_text()) == ([], newest)
 
 
-def test_an_unseen_tab_looks_less_often(app: Page) -> None:
-    app.evaluate("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })")
-    looks = app.evaluate(f"{LOOKS}.length")
-    app.wait_for_function(f"{LOOKS}.length >= {looks + 3}")
-    *_, first, second = app.evaluate(f"{LOOKS}.map(({{ startTime }}) => startTime)")
+def test_an_unseen_tab_looks_less_often(same_app: Page) -> None:
+    same_app.evaluate("Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })")
+    looks = same_app.evaluate(f"{LOOKS}.length")
+    same_app.wait_for_function(f"{LOOKS}.length >= {looks + 3}")
+    *_, first, second = same_app.evaluate(f"{LOOKS}.map(({{ startTime }}) => startTime)")
     assert second - first > 1900
-    app.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
-    after_news(app)
-    *_, first, second = app.evaluate(f"{LOOKS}.map(({{ startTime }}) => startTime)")
+    same_app.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+    after_news(same_app)
+    *_, first, second = same_app.evaluate(f"{LOOKS}.map(({{ startTime }}) => startTime)")
     assert second - first < 1900
 
 

@@ -30,6 +30,7 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--no-opt",  # no page lives so long that optimising its scripts pays
 ]
 START_TIMEOUT = 120.0  # seconds until a server must answer; only a server that hangs takes so long
 SCREENSHOT_TIMEOUT = 20_000  # milliseconds
@@ -144,6 +145,7 @@ class Evidence:
     def __init__(self) -> None:
         self.profile: BrowserContext | None = None
         self.servers: Servers | None = None
+        self.kept: list[Page] = []  # pages that several tests share
         self.begin("")
 
     def begin(self, test: str) -> None:
@@ -217,12 +219,13 @@ class Evidence:
         return found + logs
 
     def close_pages(self) -> None:
-        """Close what the test left open: a run there would slow down the next test. The first page stays."""
+        """Close what the test left open: a run there would slow down the next test. First and kept pages stay."""
         for context in self.contexts:
             if context is not self.profile:
                 context.close()
         for page in self.profile.pages[1:] if self.profile else []:
-            page.close()
+            if page not in self.kept:
+                page.close()
 
 
 def _in_words(message: ConsoleMessage) -> str:
