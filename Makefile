@@ -6,14 +6,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --no-compile  # what is imported is compiled then
 PORT   ?= 8501
-JOBS   ?= 2
+JOBS   ?= 3  # tests at a time; in a browser test either the browser or the server waits for the other
 OTHERS := 3.12 3.13  # versions of Python that the quick tests run on as well
 
 # A Python of this version that works, on the path or below pyenv's root; nothing if there is none.
 find = $(shell for p in $$(command -v python$(1)) $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).*/bin/python \
   2>/dev/null | tail -n 1); do "$$p" -c '' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help run test setup browser lint bench check-long clean
+.PHONY: help run test setup browser compiled lint bench check-long clean
 
 help:
 	@echo "make run         set up, compile and serve the dashboard on http://localhost:$(PORT)"
@@ -62,10 +62,13 @@ browser: setup
 	  { echo "The browser tests need Chromium, and it could not be installed: install it (for example" \
 	         "'sudo apt-get install chromium'), or set CHROMIUM to its path, and run make test again."; exit 1; }
 
+# The kernels, for those who come later.
+compiled: $(VENV)/run.stamp
+	$(BIN)/mahmc compile
+
 test:
 	@$(MAKE) --no-print-directory -j 3 $(VENV)/libraries.stamp $(OTHERS:%=libraries-%)
-	@$(MAKE) --no-print-directory browser
-	$(BIN)/mahmc compile
+	@$(MAKE) --no-print-directory -j 2 browser compiled
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not long" tests
 	@$(MAKE) --no-print-directory --output-sync=target -j 2 $(OTHERS:%=test-%)
 
