@@ -8,6 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --no-compile  # what is imported 
 PORT   ?= 8501
 JOBS   ?= 3  # tests at a time; in a browser test either the browser or the server waits for the other
 OTHERS := 3.12 3.13  # versions of Python that the quick tests run on as well
+unexport PYTHONDONTWRITEBYTECODE  # else each process would compile all that it imports: seconds, every time
 
 # A Python of this version that works, on the path or below pyenv's root; nothing if there is none.
 find = $(shell for p in $$(command -v python$(1)) $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).*/bin/python \
