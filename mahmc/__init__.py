@@ -34,7 +34,7 @@ compare → checks → own → examples.
 """
 
 from mahmc import schedules, targets
-from mahmc.checks import Checking, check
+from mahmc.checks import Checking, check, check_sampler
 from mahmc.compare import Comparison, compare
 from mahmc.own import load_targets, target
 from mahmc.parameters import InvalidInput, Parameter
@@ -48,5 +48,6 @@ from mahmc import examples  # isort: skip  # they are written as a person would,
 
 __all__ = [
     "SAMPLERS", "Checking", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target",
-    "__version__", "check", "compare", "examples", "load_targets", "sample", "schedules", "target", "targets",
+    "__version__", "check", "check_sampler", "compare", "examples", "load_targets", "sample", "schedules", "target",
+    "targets",
 ]  # fmt: skip

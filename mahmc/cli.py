@@ -1,4 +1,6 @@
-"""The command line: `mahmc sample`, `table`, `check`, `list`, `compile`, `app`; options come from the registries.
+"""The command line: `mahmc sample`, `table`, `check`, `check-sampler`, `list`, `compile`, `app`.
+
+Options come from the registries.
 
 Wherever a target is named, file.py:Class is one of your own.
 
@@ -23,9 +25,11 @@ from typing import Any
 import numpy as np
 
 from mahmc import schedules, tables
-from mahmc.checks import CASES, CHOSEN_BY_CHECKS, LEVEL, Checking, Verdict, own_cell
+from mahmc.checks import CASES, CHOSEN_BY_CHECKS, LEVEL, Checking, Verdict, own_cell, report
+from mahmc.checks.matrix import case_of, step_cell
 from mahmc.compare import COSTS, REPLICATES, Comparison
 from mahmc.own import find, load_targets
+from mahmc.own.samplers import find_sampler, load_samplers
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.run import Run, cores
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS, WRONG_SAMPLERS
@@ -54,6 +58,8 @@ def _with_own(arguments: Sequence[str]) -> list[str]:
     def named(part: str) -> str:
         return find(part).name if re.fullmatch(r"[^-].*\.py:\w+", part) else part
 
+    if arguments and arguments[0] in ("check-sampler", "app"):  # there such a name may be that of a sampler
+        return list(arguments)
     return [",".join(named(part) for part in argument.split(",")) for argument in arguments]
 
 
@@ -76,6 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--level", metavar="FLOAT", type=float, default=LEVEL,
                        help=f"probability of a false alarm, for each verdict (default: {LEVEL:g})")  # fmt: skip
     check.set_defaults(command=_check)
+    check.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    check.add_argument("--html", metavar="FILE", type=Path, help="write a report there, as one HTML file")
+    _add_check_sampler(commands)
     commands.add_parser("list", help="targets, samplers, parameters and their ranges").set_defaults(command=_list)
     table = commands.add_parser("table", help="the paper's Table 1, with intervals", description=_table1.__doc__)
     table.add_argument("--targets", metavar="A,B", default="mdc,blr", help="on which targets (default: mdc,blr)")
@@ -92,9 +101,28 @@ def _parser() -> argparse.ArgumentParser:
     compile_.set_defaults(command=_compile)
     app = commands.add_parser("app", help="serve the dashboard", description=_app.__doc__)
     app.add_argument("--targets", metavar="FILE.py", type=Path, action="append", default=[], help="with these targets")
+    text = "with rows on Checks for these samplers"
+    app.add_argument("--samplers", metavar="FILE.py[:NAME]", action="append", default=[], help=text)
     app.add_argument("--port", metavar="INT", type=int, default=8501, help="default: 8501")
     app.set_defaults(command=_app)
     return parser
+
+
+def _add_check_sampler(commands: Any) -> None:
+    """The command that checks anybody's sampler."""
+    other = commands.add_parser(
+        "check-sampler", help="is your own sampler right? verdicts as of check", description=_check_sampler.__doc__
+    )
+    other.add_argument("sampler", metavar="FILE.py:NAME", help="a function step(states, rng), or an object with step")
+    text = f"a case ({', '.join(CASES)}), a target by name, or your own: file.py:Class (default: gmm-overlapping)"
+    other.add_argument("--target", default="gmm-overlapping", help=text)
+    other.add_argument("--budget", metavar="FLOAT", type=float, default=1.0, help="times the usual draws (default: 1)")
+    other.add_argument("--level", metavar="FLOAT", type=float, default=LEVEL,
+                       help=f"probability of a false alarm (default: {LEVEL:g})")  # fmt: skip
+    other.add_argument("--seed", metavar="INT", default=None, help="default: 0")
+    other.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    other.add_argument("--html", metavar="FILE", type=Path, help="write a report there, as one HTML file")
+    other.set_defaults(command=_check_sampler)
 
 
 def _add_spec(parser: argparse.ArgumentParser, optional: bool = False) -> None:
@@ -161,22 +189,22 @@ def _spec(options: argparse.Namespace) -> RunSpec:
     return RunSpec.of(options.target, options.sampler, **chosen)
 
 
-def _refuse_bad_path(path: Path | None) -> None:
+def _refuse_bad_path(path: Path | None, option: str = "--out") -> None:
     """Before the run rather than after it."""
     if path is None:
         return
     folder = path.resolve().parent
     if not folder.is_dir():
-        raise InvalidInput(f"--out {path}: there is no folder {folder}; make it first.")
+        raise InvalidInput(f"{option} {path}: there is no folder {folder}; make it first.")
     if path.is_dir():
-        raise InvalidInput(f"--out {path} is a folder; give the name of a file in it, such as {path / 'draws.nc'}.")
+        raise InvalidInput(f"{option} {path} is a folder; give the name of a file in it.")
     known = path.exists()
     try:
         path.open("ab").close()
         if not known:
             path.unlink()
     except OSError as reason:
-        raise InvalidInput(f"--out {path} cannot be written ({reason.strerror}): choose another place.") from None
+        raise InvalidInput(f"{option} {path} cannot be written ({reason.strerror}): choose another place.") from None
 
 
 def _write(run: Run, path: Path) -> bool:
@@ -301,25 +329,48 @@ def _budget(options: argparse.Namespace, target: str) -> int | None:
 
 def _check(options: argparse.Namespace) -> int:
     """Check a sampler on a target in every way that applies, and say right, wrong, or not enough draws to tell."""
+    return _checked(_checking(options), options)
+
+
+def _check_sampler(options: argparse.Namespace) -> int:
+    """Check your own sampler on a target with exact draws. The file is run: only name one that you trust."""
+    name, sampler = find_sampler(options.sampler)
+    (chosen,) = _with_own([options.target])
+    case, target = case_of(chosen, {})
+    return _checked(Checking([step_cell(sampler, case, target, name)], **_strictness(options)), options)
+
+
+def _strictness(options: argparse.Namespace) -> dict[str, Any]:
+    seed = int(RUN_PARAMETERS["seed"].parse(options.seed)) if options.seed is not None else 0
+    return {"budget": options.budget, "level": options.level, "seed": seed}
+
+
+def _checked(checking: Checking, options: argparse.Namespace) -> int:
+    """Make all checks, print what they find, and return the exit code."""
     from tqdm import tqdm
 
-    checking = _checking(options)
+    _refuse_bad_path(options.html, "--html")
     stopped = False
     with tqdm(total=checking.total, unit=" checks", disable=None, leave=False) as bar:
         try:
             for step in checking:
                 bar.update()
                 cell = step.cell
-                bar.write(f"{cell.sampler} on {cell.case.title}, {cell.findings[step.check]}")
+                if not options.json:
+                    bar.write(f"{cell.sampler} on {cell.case.title}, {cell.findings[step.check]}")
         except KeyboardInterrupt:
             checking.stop()
             stopped = True
     found = [cell for cell in checking.cells.values() if cell.verdict is not None]
-    print("\n" + _table([("sampler", "target", "verdict", "seconds"),
-                         *((EVERY_SAMPLER[cell.sampler].label, cell.case.title, str(cell.verdict),
-                            f"{cell.seconds:.1f}") for cell in found)]))  # fmt: skip
-    if (agreed := checking.agreement()) is not None:
-        print(f"\n{agreed}\nCompared: {agreed.compared}.")
+    if options.html:
+        options.html.write_text(report.as_html(found), encoding="utf-8")
+    if options.json:
+        print(report.as_json(found))
+    else:
+        rows = [(cell.title, cell.case.title, str(cell.verdict), f"{cell.seconds:.1f}") for cell in found]
+        print("\n" + _table([("sampler", "target", "verdict", "seconds"), *rows]))
+        if (agreed := checking.agreement()) is not None:
+            print(f"\n{agreed}\nCompared: {agreed.compared}.")
     if stopped:
         print("mahmc: stopped; the verdicts are of what was done until then.", file=sys.stderr)
         return STOPPED
@@ -329,8 +380,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _checking(options: argparse.Namespace) -> Checking:
     """What is to be checked: one sampler on one target, one target or case with all samplers, or everything."""
-    seed = int(RUN_PARAMETERS["seed"].parse(options.seed)) if options.seed is not None else 0
-    common: dict[str, Any] = {"budget": options.budget, "level": options.level, "seed": seed}
+    common = _strictness(options)
     for name in CHOSEN_BY_CHECKS:
         if getattr(options, name) is not None:
             raise InvalidInput(f"--{name} is chosen by the checks themselves: use --budget for more or fewer draws.")
@@ -394,6 +444,11 @@ def _app(options: argparse.Namespace) -> int:
     for path in options.targets:
         load_targets(path)  # so that what is wrong is said at once
     files = [part for path in options.targets for part in ("--targets", str(path.resolve()))]
+    for where in options.samplers:
+        load_samplers(where)
+        path, colon, name = where.rpartition(":")
+        path, name = (path, colon + name) if path.endswith(".py") else (where, "")
+        files += ["--samplers", f"{Path(path).resolve()}{name}"]
     command = [sys.executable, "-m", "dashboard", *files, "--server.port", str(options.port)]
     try:
         return subprocess.call(command, cwd=root)

@@ -227,6 +227,11 @@ class Run:
     def progress(self) -> Progress:
         return Progress(self.done, self.spec.slots, self.seconds, self.leapfrogs)
 
+    @property
+    def states(self) -> list[State]:
+        """What the next iteration of each block starts from. For reading while no chunk is under way."""
+        return [block.state for block in self._blocks]
+
     # ---------------------------------------------------------------------------------------- pickle and copy
 
     def __reduce__(self) -> tuple[Any, ...]:

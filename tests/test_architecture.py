@@ -28,8 +28,8 @@ ORDER = [
     {"run"},
     {"compare"},
     {"checks", "tables"},
-    {"own"},
-    {"examples"},
+    {"own", "pytest_plugin"},
+    {"adapters", "examples"},
     {"cli"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}

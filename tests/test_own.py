@@ -429,8 +429,8 @@ def copied(function: Any) -> Any:
         ({"gibbs": update(stale_gradient)}, ["Pair.gibbs leaves grad[0] = ", "at the new qᴼ"]),
         ({"gibbs": update(refused_but_changed)}, ["Pair.gibbs did not accept, but changed qᴼ"]),
         ({"gibbs": update(stray_value)}, ["Pair.gibbs sets coin to 2; its values are (0, 1)"]),
-        ({"gibbs": update(wrong_law)}, ["Pair.gibbs does not leave exp(−U) alone", "times of 4096"]),
-        ({"flip": update(wrong_test)}, ["Pair.flip does not leave exp(−U) alone", "times of 4096"]),
+        ({"gibbs": update(wrong_law)}, ["Pair.gibbs does not leave exp(−U) alone", "coin (other[0])", "of 4096"]),
+        ({"flip": update(wrong_test)}, ["Pair.flip does not leave exp(−U) alone", "coin (other[0])", "of 4096"]),
         ({"flip": update(full_conditional=True)(copied(Pair.flip))}, ["Pair.flip does not leave exp(−U) alone"]),
     ],
     ids=lambda value: value[0][:40] if isinstance(value, list) else "",
@@ -509,11 +509,11 @@ class Rates:
 
 
 def test_full_conditionals_of_reals_and_of_many_states_are_checked() -> None:
-    """By where each site comes to lie in its conditional; the right one passes, two wrong ones are caught."""
+    """Site by site, given the others; the right one passes, two wrong ones are caught."""
     body = {name: value for name, value in vars(Rates).items() if name not in ("__dict__", "__weakref__")}
     wrong = {kind: body.pop(f"wrong_{kind}").__func__ for kind in ("rate", "coins")}
     mahmc.target(type("Rates", (), dict(body)))()
-    for kind, site in (("rate", "other[0]"), ("coins", "other[")):
+    for kind, site in (("rate", "tau (other[0])"), ("coins", "w[")):
         with pytest.raises(InvalidInput, match="does not leave exp") as refusal:
             mahmc.target(type("Rates", (), body | {"gibbs": update(full_conditional=True)(wrong[kind])}))()
         assert site in str(refusal.value)

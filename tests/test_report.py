@@ -51,7 +51,7 @@ def test_it_holds_verdicts_words_settings_versions_and_charts(shown: Shown) -> N
     assert {cell.key for cell in shown.done} == CHECKED
     for cell in shown.done:
         for finding in cell.findings.values():
-            assert finding.catches.split()[0] in text
+            assert finding.words.split()[-1] in text
     figures = re.findall(r'<script type="application/json" id="figure-\d+">(.*?)</script>', text, re.DOTALL)
     assert len(figures) == text.count('class="chart"') == 6
     for figure in figures:

@@ -11,9 +11,19 @@ from plotly.offline import get_plotlyjs
 
 from mahmc.targets import Truth
 
+OTHER_SAMPLER = "#2B8F9E"  # of samplers that are not ours
+
+
+class _Colours(dict[str, str]):
+    """Colours by sampler."""
+
+    def __missing__(self, name: str) -> str:
+        return OTHER_SAMPLER
+
+
 # The paper's five have hues after Okabe and Ito. Every colour has a contrast of 3 or more both to white and to a
 # near-black page, and no two look alike to eyes without red, green or blue cones.
-SAMPLER_COLOURS = {
+SAMPLER_COLOURS = _Colours({
     "mala": "#AA9400",
     "hmc": "#1170C4",
     "mala-p": "#D571BA",
@@ -22,7 +32,7 @@ SAMPLER_COLOURS = {
     "m-hmc": "#7A4DF0",
     "naive": "#E32B4B",
     "asymmetric": "#7D6036",
-}
+})  # fmt: skip
 GROUP_COLOURS = ("#4477AA", "#C4A000", "#228833", "#EE6677", "#AA3377", "#2FA0C0")  # after Tol; with a symbol each
 GROUP_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import figures
 from dashboard.live import component
 from dashboard.pages import page
-from dashboard.settings.checks import CONTESTS, CUSTOM, LOOKS, CheckSettings
+from dashboard.settings.checks import CONTESTS, CUSTOM, LOOKS, CheckSettings, sampler_title
 from dashboard.settings.uploads import TARGET
 from dashboard.views import beads, contest
 from dashboard.views.checks import Shown
@@ -17,7 +17,7 @@ from dashboard.views.exhibits import quantities
 from dashboard.widgets import controls, sampling, trajectory, uploading
 from dashboard.widgets.controls import Controls, sync
 from mahmc.checks import CASES, CHECKS, Cell
-from mahmc.checks.margins import CHAINS
+from mahmc.checks.subjects import CHAINS
 from mahmc.checks.verdicts import POWER
 from mahmc.samplers import EVERY_SAMPLER
 
@@ -123,8 +123,8 @@ def _meaning(settings: CheckSettings) -> None:
             "- :orange[**? not enough draws to tell**]: no check objected, but errors that matter could have gone "
             "unseen. Raise the budget, or tune the sampler so that it mixes."
         )
-        for name, text in CHECKS.items():
-            st.markdown(f"- **{name.capitalize()}**: {text}.")
+        for name, check in CHECKS.items():
+            st.markdown(f"- **{name.capitalize()}**: {check.help}.")
 
 
 # ------------------------------------------------------------------------------------------------- a closer look
@@ -133,12 +133,11 @@ def _meaning(settings: CheckSettings) -> None:
 def _closer_look(here: Controls, shown: Shown) -> None:
     """The cell that was chosen: what its checks say, in words and pictures."""
     cell = shown.chosen
-    sampler = EVERY_SAMPLER[cell.sampler]
-    st.subheader(f"{sampler.label} on {cell.case.title}", anchor=False)
+    st.subheader(f"{cell.title} on {cell.case.title}", anchor=False)
     with st.container(horizontal=True):
         _run_button(here, shown, [cell], "Check this cell", "checks.run.cell")
         row = [other for other in shown.cells if other.sampler == cell.sampler]
-        _run_button(here, shown, row, f"Check the row of {sampler.title}", "checks.run.row")
+        _run_button(here, shown, row, f"Check the row of {sampler_title(cell.sampler)}", "checks.run.row")
     component.part("findings", "lines")
     with page.place("kind"):
         if shown.kinds:
@@ -148,7 +147,7 @@ def _closer_look(here: Controls, shown: Shown) -> None:
                     icon=":material/touch_app:")  # fmt: skip
     with page.place("quantity"):
         found = shown.found(cell)
-        if shown.kind == "marginals" and found is not None:
+        if shown.kind == "marginals" and found is not None and quantities(found):
             _choose_quantity(here, shown, quantities(found))
     with page.place("pictures"):
         _pictures(shown)
@@ -192,8 +191,9 @@ def _table(shown: Shown) -> None:
     numbers = {name: short for name in frame.columns if name != "compared"}
     st.dataframe(frame, hide_index=True, column_config=numbers, height=min(38 + 35 * len(frame), 330), placeholder="")
     st.caption(
-        f"All comparisons of round {finding.rounds}, smallest p-value first; “corrected” is times their number. This "
-        f"check may give a false alarm with probability {figures.digits(finding.level, 2)}, over all its rounds."
+        f"All comparisons of round {finding.rounds}, smallest corrected p-value first; “corrected” accounts for their "
+        f"number. This check may give a false alarm with probability {figures.digits(finding.level, 2)}, over all "
+        "its rounds."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -11,10 +12,11 @@ from dashboard.settings.entries import Entry, Flag, Kind, Name, Number, OneOf, S
 from dashboard.settings.uploads import TARGET, Uploads
 from mahmc import InvalidInput, Parameter, RunSpec
 from mahmc.checks import CASES, CHECKS, LEVEL, Case, Cell, new_cell, own_cell
-from mahmc.checks.matrix import BUDGETS, fits
+from mahmc.checks.matrix import BUDGETS, fits, step_cell
+from mahmc.own.samplers import LOADED
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.spec import RUN_PARAMETERS
-from mahmc.targets import Target
+from mahmc.targets import Target, build
 
 CUSTOM = "own"  # the name of the custom case, in links and in the matrix
 AGREEMENT = "agreement"
@@ -49,7 +51,7 @@ class CellName:
 
     def parse(self, text: str) -> tuple[str, str]:
         sampler, _, case = text.partition(".")
-        if sampler not in EVERY_SAMPLER or case not in (*CASES, CUSTOM):
+        if sampler not in rows() or case not in (*CASES, CUSTOM):
             raise InvalidInput(f"must be {self.allowed}")
         return sampler, case
 
@@ -140,7 +142,7 @@ class CheckSettings(Settings):
                 problem = f"Your own case cannot be checked: {refusal}"
         columns = [*CASES, CUSTOM] if custom else [*CASES]
         all_cells = _templates() | custom
-        places = [(sampler, case) for sampler in EVERY_SAMPLER for case in columns]
+        places = [(sampler, case) for sampler in rows() for case in columns]
         return [all_cells[place] for place in places if place in all_cells], problem
 
     def _custom_cells(self, uploads: Uploads) -> dict[tuple[str, str], Cell]:
@@ -178,8 +180,22 @@ def custom_title(target: Target) -> str:
     return f"your own {words[target.name]() if target.name in words else target.title.partition(':')[0]}"
 
 
+def rows() -> tuple[str, ...]:
+    """The samplers of the matrix: ours, then those of whoever started the server."""
+    return (*EVERY_SAMPLER, *LOADED)
+
+
+def sampler_title(name: str) -> str:
+    """What a sampler is called."""
+    return EVERY_SAMPLER[name].title if name in EVERY_SAMPLER else name
+
+
 @cache
 def _templates() -> dict[tuple[str, str], Cell]:
     """The cells of all samplers on all cases, without results."""
     cells = [new_cell(case, sampler) for sampler in EVERY_SAMPLER for case in CASES.values() if fits(case, sampler)]
+    for name, sampler in LOADED.items():
+        for case in CASES.values():
+            with suppress(InvalidInput):  # it is not meant for this case
+                cells.append(step_cell(sampler, case, build(case.target, **case.settings), name))
     return {cell.key: cell for cell in cells}

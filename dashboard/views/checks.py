@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from dashboard.settings import link
-from dashboard.settings.checks import AGREEMENT, CheckSettings
+from dashboard.settings.checks import AGREEMENT, CheckSettings, sampler_title
+from dashboard.settings.checks import rows as sampler_rows
 from dashboard.views import beads, contest, exhibits
 from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, status
 from dashboard.work.checks import CheckProgress, Identity, identity
@@ -38,6 +38,7 @@ class Square(NamedTuple):
     help: str = ""
 
 
+NOT_MEANT = Square("none", "", "no", "other quantities", "This sampler does not take the states of this target.")
 NO_SQUARE = Square("none", "", "no", "discrete part", "It visits discrete variables, and this target has none.")
 
 
@@ -133,7 +134,7 @@ class Shown:
         now = self.now.checked.get(work.current[0]) if work.current else None
         under_way = ""
         if now is not None and work.current is not None:
-            under_way = f": {work.current[1]} of {EVERY_SAMPLER[now.sampler].title} on {now.case.title}"
+            under_way = f": {work.current[1]} of {sampler_title(now.sampler)} on {now.case.title}"
         others = "" if mine & set(work.marks) else " With earlier settings:"
         return f"{count}.{others} Check {work.done + 1} of {work.total}{under_way}{left}."
 
@@ -144,11 +145,14 @@ class Shown:
     def _matrix(self) -> dict[str, Any]:
         columns = list(dict.fromkeys((cell.case.name, cell.case.title) for cell in self.cells))
         rows = []
-        for name, method in EVERY_SAMPLER.items():
+        for name in sampler_rows():
             row = {cell.case.name: cell for cell in self.cells if cell.sampler == name}
-            squares = [self._square(row[case]) if case in row else NO_SQUARE for case, _ in columns]
-            note = "wrong on purpose" if method.wrong else ""
-            rows.append({"name": name, "title": method.title, "note": note, "squares": [s._asdict() for s in squares]})
+            ours = name in EVERY_SAMPLER
+            none = NO_SQUARE if ours else NOT_MEANT
+            squares = [self._square(row[case]) if case in row else none for case, _ in columns]
+            note = "yours" if not ours else "wrong on purpose" if EVERY_SAMPLER[name].wrong else ""
+            title = sampler_title(name)
+            rows.append({"name": name, "title": title, "note": note, "squares": [s._asdict() for s in squares]})
         return {
             "columns": [{"name": name, "title": title} for name, title in columns],
             "lines": rows, "chosen": list(self.chosen.key), "canRun": not self.working,
@@ -258,20 +262,23 @@ class Shown:
     def _marginals(self, cell: Cell, mark: Identity) -> Iterator[ChartRequest]:
         name = self.quantity
         about = (*mark, name)
-        yield ChartRequest("histogram", about, 1, lambda: exhibits.histogram(cell, name), "Histogram against the truth")
-        if exhibits.has_ecdf(cell, name):
+        if name:
+            title = "Histogram against the truth"
+            yield ChartRequest("histogram", about, 1, lambda: exhibits.histogram(cell, name), title)
+        if name and exhibits.has_ecdf(cell, name):
             title = "Distribution function minus the true one"
             yield ChartRequest("ecdf", about, 1, lambda: exhibits.ecdf(cell, name), title)
         title = "Differences from the truth in Monte Carlo errors"
         yield ChartRequest("z", mark, 1, lambda: exhibits.z_scores(cell), title, HEIGHT + 120)
 
     def comparisons(self) -> pd.DataFrame | None:
-        """Every comparison of the finding that is looked at, smallest p-value first."""
+        """Every comparison of the finding that is looked at, smallest corrected p-value first."""
         finding = self.finding
         if finding is None or not finding.comparisons:
             return None
-        frame = pd.DataFrame(finding.comparisons).rename(columns={"what": "compared", "p_value": "p-value"})
-        frame.insert(2, "corrected", np.minimum(1.0, frame["p-value"] * len(frame)))
+        frame = pd.DataFrame(finding.comparisons).drop(columns="family")
+        frame = frame.rename(columns={"what": "compared", "p_value": "p-value"})
+        frame.insert(2, "corrected", finding.corrected)
         if frame["estimate"].notna().any():
             frame["z-score"] = [c.z for c in finding.comparisons]
             return frame

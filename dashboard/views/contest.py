@@ -16,7 +16,7 @@ from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, sta
 from dashboard.work.contests import ContestResult
 from dashboard.work.job import Snapshot
 from dashboard.work.tab import Now
-from mahmc.checks.verdicts import Round
+from mahmc.checks.verdicts import corrected
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.targets import Truth
 
@@ -89,7 +89,7 @@ class Shown:
         found, n, level = self.job.result, self.tested, self.settings.level
         run = found.runs[sampler]
         off = by_eye(run.get("component")[:, :n], run.target.truths["component"])
-        p_value = corrected(found.rounds[sampler][n])
+        p_value = corrected(found.rounds[sampler][n].comparisons)
         wrong = p_value < level
         return Line(
             f"after {n:,} draws. By eye: the largest deviation of a component is "
@@ -128,15 +128,10 @@ class _Pair:
 def path(found: ContestResult, level: float, now: int) -> Chart:
     """The test's p-values of both, as far as they are known."""
     paths = [
-        (EVERY_SAMPLER[sampler].title, sampler, found.looks, [corrected(rounds[n]) for n in found.looks])
+        (EVERY_SAMPLER[sampler].title, sampler, found.looks, [corrected(rounds[n].comparisons) for n in found.looks])
         for sampler, rounds in found.rounds.items()
     ]
     return figures.p_value_path(paths, level, now)
-
-
-def corrected(found: Round) -> float:
-    """The smallest p-value, times the number of comparisons."""
-    return min(1.0, min(c.p_value for c in found.comparisons) * len(found.comparisons))
 
 
 def by_eye(x: np.ndarray, truth: Truth) -> float:

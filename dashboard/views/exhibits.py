@@ -11,11 +11,14 @@ from scipy import stats
 
 from dashboard import figures
 from dashboard.figures import Chart
-from dashboard.settings.checks import AGREEMENT
+from dashboard.settings.checks import AGREEMENT, sampler_title
 from dashboard.views.side_by_side import distances
 from dashboard.work.checks import Identity
 from mahmc.checks import Cell, Checking, Finding, joint, margins
+from mahmc.checks.subjects import CHAINS_WITHOUT_EXACT
+from mahmc.checks.verdicts import factors
 from mahmc.samplers import EVERY_SAMPLER
+from mahmc.targets import elements
 
 
 def pictures(cell: Cell, kind: str, finding: Finding | None) -> Iterator[tuple[str, str, Callable[[], Chart]]]:
@@ -51,12 +54,14 @@ def agreement(found: Checked) -> Finding | None:
 
 
 def _means(cell: Cell, found: Any) -> Chart:
-    truths = [cell.target.truths[f"beta[{j}]"] for j in range(cell.target.dim)]
+    coefficients = next(elements(quantity) for quantity in cell.target.quantities if quantity.vector)
+    known = [k for k, name in enumerate(found.names) if name in coefficients and name in cell.target.truths]
+    truths = [cell.target.truths[found.names[k]] for k in known]
     rows = {
-        EVERY_SAMPLER[name].title: (name, *distances(found.means[name], found.errors[name], truths))
+        EVERY_SAMPLER[name].title: (name, *distances(found.means[name][known], found.errors[name][known], truths))
         for name in found.means
     }
-    return figures.means_against_reference(rows, margins.CHAINS_WITHOUT_EXACT)
+    return figures.means_against_reference(rows, CHAINS_WITHOUT_EXACT)
 
 
 def quantities(cell: Cell) -> list[str]:
@@ -65,16 +70,16 @@ def quantities(cell: Cell) -> list[str]:
 
 
 def foremost(cell: Cell) -> str:
-    """The quantity to look at first: the main one, or τ where that was not kept, or any."""
+    """The quantity to look at first: the main one, or any; "" if the distribution of none is known."""
     names = quantities(cell)
-    return next(name for name in (cell.target.paper_quantity, "tau", *names) if name in names)
+    return next((name for name in (cell.target.paper_quantity, "tau", *names) if name in names), "")
 
 
 def histogram(cell: Cell, name: str) -> Chart:
     """A quantity's draws against its truth, with the error band."""
     run, truth = cell.findings["marginals"].exhibit, cell.target.truths[name]
     draw = figures.mass if truth.discrete else figures.density
-    return draw([(EVERY_SAMPLER[cell.sampler].title, cell.sampler, run.get(name))], truth, name)
+    return draw([(sampler_title(cell.sampler), cell.sampler, run.get(name))], truth, name)
 
 
 def has_ecdf(cell: Cell, name: str) -> bool:
@@ -91,7 +96,7 @@ def ecdf(cell: Cell, name: str) -> Chart:
 def z_scores(cell: Cell) -> Chart:
     """All differences that have an error, and beyond which of them the first round calls a sampler wrong."""
     finding = cell.findings["marginals"]
-    freedom = finding.exhibit.spec.chains - 1
-    comparisons = max(1, len(finding.comparisons))
-    critical = float(stats.t.isf(finding.level / margins.ROUNDS / comparisons / 2.0, freedom))
+    freedom = len(finding.exhibit.get(finding.exhibit.names[0])) - 1
+    most = max(factors(finding.comparisons).values(), default=1)
+    critical = float(stats.t.isf(finding.level / margins.ROUNDS / most / 2.0, freedom))
     return figures.z_bars([(c.what, c.z) for c in finding.comparisons], critical, cell.sampler)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from dashboard.figures import Chart, as_json, library
 from dashboard.settings import link
-from dashboard.settings.checks import CONTESTS, STRICTNESS, CheckSettings
+from dashboard.settings.checks import CONTESTS, STRICTNESS, CheckSettings, sampler_title
+from dashboard.settings.checks import rows as sampler_rows
 from dashboard.views import checks, contest, exhibits
 from dashboard.work.contests import ContestResult
 from dashboard.work.files import File
@@ -60,7 +61,8 @@ def report(
         _settings(settings),
         _matrix(cells, done),
         *(f"<p><b class=wrong>✕ {escape(EVERY_SAMPLER[name].title)}</b> {escape(EVERY_SAMPLER[name].wrong)}</p>"
-          for name in dict.fromkeys(cell.sampler for cell in done if cell.verdict is Verdict.WRONG)),
+          for name in dict.fromkeys(cell.sampler for cell in done if cell.verdict is Verdict.WRONG)
+          if name in EVERY_SAMPLER),
         *(_exhibit(found, settings, charts) for found in contests.values() if found.finished),
         "<h2>Cell by cell</h2><p>A click opens a cell.</p>",
         *(_cell(cell, charts) for cell in done),
@@ -120,16 +122,16 @@ def _matrix(cells: Iterable[Cell], done: Sequence[Cell]) -> str:
     columns = dict.fromkeys((cell.case.name, cell.case.title) for cell in cells)
     head = "".join(f"<th>{escape(title)}</th>" for _, title in columns)
     rows = "".join(
-        f"<tr><th>{escape(sampler.label)}</th>"
+        f"<tr><th>{escape(EVERY_SAMPLER[name].label if name in EVERY_SAMPLER else name)}</th>"
         + "".join(_verdict(found.get((name, case)), "td", checks.WORDS) for case, _ in columns)
         + "</tr>"
-        for name, sampler in EVERY_SAMPLER.items()
+        for name in sampler_rows()
     )
     return f'<div class="wide"><table class="matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
 
 
 def _cell(cell: Cell, charts: _Charts) -> str:
-    title = f"{EVERY_SAMPLER[cell.sampler].title} on {cell.case.title}"
+    title = f"{sampler_title(cell.sampler)} on {cell.case.title}"
     chosen = ", ".join(f"{name} = {value}" for name, value in {**cell.case.settings, **cell.chosen}.items())
     whole = {verdict: str(verdict) for verdict in Verdict}
     findings = "".join(
@@ -139,7 +141,8 @@ def _cell(cell: Cell, charts: _Charts) -> str:
     )
     pictures = ""
     if "marginals" in cell.findings:
-        pictures = charts.place("Histogram against the truth", exhibits.histogram(cell, exhibits.foremost(cell)))
+        if name := exhibits.foremost(cell):
+            pictures = charts.place("Histogram against the truth", exhibits.histogram(cell, name))
         pictures += charts.place("Differences in Monte Carlo errors", exhibits.z_scores(cell))
     return (
         f"<details><summary>{escape(title)}: {_verdict(cell, 'b', whole)}</summary><p>{escape(chosen)}</p>"

@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from dashboard.settings import link
 from dashboard.settings.checks import STRICTNESS, CheckSettings
-from mahmc import Run, RunSpec
 from mahmc.checks import Cell, Checking
 from mahmc.checks.matrix import Step
-from mahmc.checks.two_samples import MOST_ELEMENTS
 
 MOST_CELLS = 60  # whose results are kept; the oldest go first
 Identity = tuple[Hashable, ...]
@@ -55,27 +51,6 @@ class CheckResults:
             for forgotten in list(self._cells)[:-MOST_CELLS]:
                 del self._cells[forgotten]
             return mine
-
-
-class KeptDraws(NamedTuple):
-    """Draws of a run to look at, (chains, draws) by scalar: of vectors the first few elements."""
-
-    spec: RunSpec
-    values: Mapping[str, np.ndarray]
-
-    @classmethod
-    def of(cls, run: Run) -> KeptDraws:
-        names = [name for name in run.names if "[" not in name or int(name.partition("[")[2][:-1]) < MOST_ELEMENTS]
-        values = {name: run.get(name) for name in names}
-        small = {np.dtype(float): np.float32, np.dtype(int): np.int16}
-        return cls(run.spec, {name: np.array(x, small.get(x.dtype, x.dtype)) for name, x in values.items()})
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.values)
-
-    def get(self, name: str) -> np.ndarray:
-        return self.values[name]
 
 
 @dataclass(frozen=True)
@@ -115,11 +90,7 @@ class CheckWork:
         return self._checks(iter(self.checking))
 
     def _checks(self, steps: Iterator[Step]) -> Generator[Step]:
-        """Of chains that started from exact draws only what pictures show is kept: all of them would be gigabytes."""
         for step in steps:
-            found = step.cell.findings[step.check]
-            if isinstance(found.exhibit, Run) and found.exhibit.spec.start == "exact":
-                step.cell.findings[step.check] = replace(found, exhibit=KeptDraws.of(found.exhibit))
             self.step = step
             yield step
 

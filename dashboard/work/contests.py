@@ -8,7 +8,8 @@ from typing import Any
 
 from dashboard.settings.checks import LOOKS
 from mahmc import Run, RunSpec
-from mahmc.checks import LEVEL, Case, margins, new_cell
+from mahmc.checks import LEVEL, Case, Chains, margins, new_cell
+from mahmc.checks.subjects import CHAINS
 from mahmc.checks.verdicts import Round
 
 
@@ -67,13 +68,14 @@ class ContestWork:
                 if self._stopped or not run.finished:
                     return
                 if draws not in self.rounds[sampler]:
-                    self.rounds[sampler][draws] = margins.judge(run, LEVEL, draws)
+                    chains = Chains.of(run).first(draws)
+                    self.rounds[sampler][draws] = margins.judge(chains, run.target.truths, LEVEL)
                     yield draws
 
     def _new_run(self, sampler: str) -> Run:
         cell = self.cells[sampler]
         kept = tuple(quantity.name for quantity in cell.target.quantities)
-        about = {"start": "exact", "chains": margins.CHAINS, "draws": LOOKS[-1], "warmup": 0, "keep": kept}
+        about = {"start": "exact", "chains": CHAINS, "draws": LOOKS[-1], "warmup": 0, "keep": kept}
         return Run(RunSpec.of(cell.target, sampler, **about, seed=self.seed, **cell.chosen), cell.target)
 
     def stop(self) -> None:

@@ -5,11 +5,18 @@ would hide mistakes (ε is next to nothing, so leapfrogs do not move it). States
 enumeration, and one iteration makes s′ of each. If the flow from i to j is that from j to i, the pair (s, s′) is as
 probable as (s′, s): of n pairs between i and j, the number that go one way is binomial with probability ½. That test is
 exact: no estimate, no asymptotics.
+
+Pairs of states with little flow would show only gross mistakes. These pairs are counted, and not looked at: whatever is
+looked at shows an imbalance of at most RESOLUTION.
+
+A sampler balances flows only if each of its updates does. A sweep over sites in a fixed order leaves the target alone
+without that, so the check does not apply to such an update.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -19,7 +26,7 @@ from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Work
 from mahmc.kernels import energies
 from mahmc.run import Run
 from mahmc.spec import RunSpec, built_target
-from mahmc.targets import Target, elements
+from mahmc.targets import Target
 
 CHECK = "detailed balance"
 ROUNDS = 2
@@ -27,8 +34,9 @@ GROWTH = 2
 FROZEN = 1e-12  # ε
 CANDIDATES = 400  # continuous parts to choose from
 EVENNESS = 0.75  # of the greatest entropy of the states: they overlap, and differ
+MOST_STATES = 64
 FEWEST_PAIRS = 100  # between two states, to be looked at
-RESOLUTION = 0.25  # "right" is said if a flow that is larger than its reverse by this share would show
+RESOLUTION = 0.25  # a pair of states is looked at if a flow that is larger than its reverse by this share would show
 
 
 class Flows(NamedTuple):
@@ -36,6 +44,22 @@ class Flows(NamedTuple):
 
     states: tuple[str, ...]
     counts: np.ndarray  # [i, j]: from i to j
+
+
+def applies(target: Target, updates: tuple[str, ...] | None = None) -> bool:
+    """Whether flows of the target's small version can be counted, with these updates (or else the usual one)."""
+    used = (target.default_update,) if updates is None else updates
+    return enumerable(target) is not None and not set(used) & set(target.sweeps)
+
+
+def enumerable(target: Target) -> Target | None:
+    """The small version, if its discrete states can be enumerated and its continuous part drawn exactly."""
+    small = target.small() if target.small is not None else None
+    if small is None or small.exact is None:
+        return None
+    discrete = [quantity for quantity in small.quantities if quantity.discrete]
+    states = np.prod([float(len(quantity.values)) ** quantity.size for quantity in discrete])
+    return small if discrete and 1 < states <= MOST_STATES else None
 
 
 def detailed_balance(
@@ -51,10 +75,17 @@ def detailed_balance(
     """Whether flows between any two discrete states balance, with q^H frozen."""
     bench = workbench or Workbench()
     built, chosen = built_target(target, chosen)
-    RunSpec.of(built, sampler, **chosen)  # refuses what is wrong
-    if built.small is None:
-        return unclear(CHECK, f"{built.name} has no discrete part that is small enough to enumerate.", level)
-    small = built.small()
+    spec = RunSpec.of(built, sampler, **chosen)  # refuses what is wrong
+    small = enumerable(built)
+    if small is None:
+        return unclear(CHECK, f"{built.name} has no small version whose discrete states can be enumerated.", level)
+    if sweeps := sorted({*spec.updates, spec.outer} & set(built.sweeps)):
+        return unclear(
+            CHECK,
+            f"{sweeps[0]} is not said to be reversible by itself, so flows need not balance. If it is, as one "
+            "Metropolis step is, mark it with @update(reversible=True).",
+            level,
+        )
 
     def make_round(number: int) -> Round:
         n = draws * GROWTH ** (number - 1)
@@ -69,38 +100,48 @@ def judge(flows: Flows, n: int, level: float) -> Round:
     """Binomial tests of all pairs of states between which there was enough flow."""
     from scipy import stats
 
-    comparisons, smallest = [], 0
     pairs = list(combinations(range(len(flows.states)), 2))
-    for i, j in pairs:
-        forth, back = int(flows.counts[i, j]), int(flows.counts[j, i])
-        if forth + back < FEWEST_PAIRS:
-            continue
-        smallest = min(smallest or forth + back, forth + back)
-        p_value = float(stats.binomtest(forth, forth + back).pvalue)
-        total = forth + back
+    totals = np.array([flows.counts[i, j] + flows.counts[j, i] for i, j in pairs])
+    order = np.argsort(-totals, kind="stable")
+    looked_at = order[: _enough(totals[order], level)]
+    comparisons = []
+    for i, j in (pairs[k] for k in looked_at):
+        forth, total = int(flows.counts[i, j]), int(flows.counts[i, j] + flows.counts[j, i])
+        p_value = float(stats.binomtest(forth, total).pvalue)
         what = f"flow from {flows.states[i]} to {flows.states[j]}, of both ways"
         comparisons.append(Comparison(what, p_value, forth / total, 0.5, 0.5 / np.sqrt(total)))
     if not comparisons:
-        return Round((), n, "nothing", False, "Almost nothing flowed between the states: there is nothing to see.")
-    most = max(int(flows.counts[i, j] + flows.counts[j, i]) for i, j in pairs)
-    reach, least = (_reach(size, level / len(comparisons)) for size in (most, smallest))
+        return Round((), n, "nothing", False, "Too little flowed between the states: draw more.", flows)
+    reach = _reach(int(totals[looked_at].min()), level / len(comparisons))
+    left_out = len(pairs) - len(comparisons)
     return Round(
         tuple(comparisons),
         n,
-        f"a flow larger than its reverse by {reach:.1%} where most flows, by {least:.0%} where least does",
-        reach <= RESOLUTION,
-        "Too little flowed between the states: draw more.",
-        flows,
+        f"a flow larger than its reverse by {reach:.1%}, in the worst of the {len(comparisons)} looked at",
+        exhibit=flows,
+        unseen=f"flows between {left_out} of {len(pairs)} pairs of states, which were too small" if left_out else "",
     )
 
 
-def _reach(pairs: int, level: float) -> float:
-    """By what share a flow must exceed its reverse to be seen, nearly always, among so many pairs."""
-    from scipy import stats
+def _enough(totals: np.ndarray, level: float) -> int:
+    """How many pairs of states, of which the one with the most flow is first, can be looked at within RESOLUTION."""
+    for count in range(len(totals), 0, -1):
+        fewest = int(totals[count - 1])
+        if fewest >= FEWEST_PAIRS and _reach(fewest, level / count) <= RESOLUTION:
+            return count
+    return 0
 
-    wide = stats.norm.isf(level / 2.0) + stats.norm.ppf(POWER)
-    off = min(0.499, wide * 0.5 / np.sqrt(pairs))
-    return float((0.5 + off) / (0.5 - off) - 1.0)
+
+@lru_cache(maxsize=4096)
+def _reach(pairs: int, level: float) -> float:
+    """By what share a flow must exceed its reverse to be seen with probability POWER; from the binomial law itself."""
+    from scipy import optimize, stats
+
+    critical = stats.binom.isf(level / 2.0, pairs, 0.5)  # more than so many one way are rejected
+    if critical >= pairs:
+        return np.inf
+    share = optimize.brentq(lambda p: stats.binom.sf(critical, pairs, p) - POWER, 0.5, 1.0 - 1e-12)
+    return float(share / (1.0 - share) - 1.0)
 
 
 def flow_counts(
@@ -134,9 +175,7 @@ def flow_counts(
 def enumerate_states(target: Target) -> dict[str, np.ndarray]:
     """All values of the discrete quantities together, by quantity, one row a state."""
     discrete = [quantity for quantity in target.quantities if quantity.discrete]
-    names = [element for quantity in discrete for element in elements(quantity)]
-    ranges = [range(int(target.truths[name].support[0]), int(target.truths[name].support[1]) + 1) for name in names]
-    table = np.array(list(product(*ranges)), np.int8)
+    table = np.array(list(product(*(quantity.values for quantity in discrete for _ in range(quantity.size)))), np.int8)
     columns = np.cumsum([quantity.size for quantity in discrete])[:-1]
     parts = np.split(table, columns, axis=1)
     return {q.name: part if q.vector else part[:, 0] for q, part in zip(discrete, parts, strict=True)}
@@ -148,7 +187,7 @@ def _overlapping(
     """A continuous part, of some exact draws and midpoints of two, under which states overlap; and their masses."""
     assert target.exact is not None
     drawn = target.exact(rng, CANDIDATES)
-    kept = {name: values for name, values in drawn.items() if name not in states}
+    kept = {name: np.asarray(values, float) for name, values in drawn.items() if name not in states}
     points = {name: np.concatenate([values, 0.5 * (values + values[::-1])]) for name, values in kept.items()}
     n_states = len(next(iter(states.values())))
     together = {name: np.repeat(values, n_states, axis=0) for name, values in points.items()}
@@ -167,4 +206,7 @@ def _keys(states: Mapping[str, np.ndarray]) -> list[tuple[int, ...]]:
 
 
 def _label(key: tuple[int, ...]) -> str:
-    return "".join(map(str, key)) if len(key) > 1 else f"component {key[0]}"
+    """Digits side by side, or numbers with commas where values are not single digits."""
+    if len(key) == 1:
+        return f"component {key[0]}"
+    return ("" if all(0 <= value <= 9 for value in key) else ",").join(map(str, key))

@@ -7,36 +7,111 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
+from mahmc.checks import flows, gradients, joint, margins, moved
 from mahmc.checks.agree import agreement
 from mahmc.checks.flows import detailed_balance
-from mahmc.checks.joint import calibration, joint_distribution
-from mahmc.checks.margins import CHAINS, CHAINS_WITHOUT_EXACT, Size, marginals
-from mahmc.checks.moved import invariance
+from mahmc.checks.joint import calibration, joint_distribution, what_to_add
+from mahmc.checks.steps import StepSubject
+from mahmc.checks.subjects import Chains, EngineSubject, Subject
 from mahmc.checks.verdicts import LEVEL, Finding, Stopped, Verdict, Workbench
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.spec import RUN_PARAMETERS, RunSpec, checked_seed
-from mahmc.targets import Target, build
+from mahmc.targets import FAMILIES, Target, build
 
-CHECKS = {
-    "marginals": "long chains against every exact distribution",
-    "invariance": "exact draws stay exact",
-    "detailed balance": "flows between discrete states balance",
-    "joint distribution": "parameters and simulated data keep their joint distribution (BLR)",
-    "calibration": "true parameters rank anywhere among draws (BLR)",
-}
-LEAPFROGS = 400_000_000  # of one check of marginals on a target with few dimensions
-CHEAP_DIMENSIONS = 4  # beyond, each leapfrog costs as much more
-COSTLY_LEAPFROGS = 4_000_000  # where each goes through the data
-MOST_ITERATIONS = 400_000
-WARMUP_SHARE = 0.3  # of the iterations, where chains have to find their way
 BUDGETS = (0.01, 100.0)
 CHOSEN_BY_CHECKS = (*(name for name in RUN_PARAMETERS if name != "seed"), "start", "keep")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of a sampler on a target: what it is called, what it does, where it applies, and how it is made."""
+
+    name: str
+    help: str
+    applies: Callable[[Subject], bool]
+    make: Callable[..., Finding]  # (subject, budget, level=…, seed=…, workbench=…)
+
+    def run(self, subject: Subject, budget: float = 1.0, *, level: float = LEVEL, seed: int = 0,
+            workbench: Workbench | None = None) -> Finding:  # fmt: skip
+        """What the check finds."""
+        return self.make(subject, budget, level=level, seed=seed, workbench=workbench)
+
+
+def _count(draws: int, budget: float) -> int:
+    return max(64, round(draws * budget / 8) * 8)
+
+
+def _without_exact(subject: Subject) -> TypeGuard[EngineSubject]:
+    """Whether the subject is a sampler of ours on a target without exact draws: with these, checks are sharper."""
+    return isinstance(subject, EngineSubject) and subject.exact is None
+
+
+def _with_target(check: Callable[..., Finding], draws: int) -> Callable[..., Finding]:
+    """A check that takes target, sampler and parameters, as one that takes a subject."""
+
+    def make(subject: EngineSubject, budget: float, **common: Any) -> Finding:
+        return check(subject.target, subject.sampler, draws=_count(draws, budget), **common, **subject.chosen)
+
+    return make
+
+
+CHECKS = {
+    check.name: check
+    for check in (
+        Check(
+            margins.CHECK,
+            "long chains against exact distributions and exact draws, and whether every element moves",
+            lambda subject: bool(subject.truths) or subject.exact is not None,
+            lambda subject, budget, **common: margins.check_marginals(subject, subject.size(budget), **common),
+        ),
+        Check(
+            moved.CHECK,
+            "exact draws stay exact",
+            lambda subject: subject.exact is not None,
+            lambda subject, budget, **common: moved.check_invariance(
+                subject, draws=_count(moved.DRAWS, budget), **common
+            ),
+        ),
+        Check(
+            moved.INDEPENDENCE,
+            "chains that are moved in one call do not influence each other",
+            lambda subject: isinstance(subject, StepSubject),  # tests look at our own
+            lambda subject, budget, **common: moved.check_independence(
+                subject, draws=_count(moved.DRAWS, budget), **common
+            ),
+        ),
+        Check(
+            "detailed balance",
+            "flows between discrete states balance",
+            lambda subject: isinstance(subject, EngineSubject) and flows.applies(subject.target, subject.updates),
+            _with_target(detailed_balance, 65536),
+        ),
+        Check(
+            gradients.CHECK,
+            "the gradient is that of the energy, in every coordinate, and stays so after every update",
+            lambda subject: isinstance(subject, EngineSubject),
+            lambda subject, budget, **common: gradients.check_gradient(subject, **common),
+        ),
+        Check(
+            "joint distribution",
+            "parameters and simulated data keep their joint distribution",
+            lambda subject: _without_exact(subject) and joint.applies(subject.target),
+            _with_target(joint_distribution, joint.DRAWS[joint.JOINT]),
+        ),
+        Check(
+            "calibration",
+            "true parameters rank anywhere among draws",
+            lambda subject: _without_exact(subject) and joint.applies(subject.target),
+            _with_target(calibration, joint.DRAWS[joint.CALIBRATION]),
+        ),
+    )
+}
 
 
 class Case(NamedTuple):
@@ -77,6 +152,17 @@ class Cell:
     checks: tuple[str, ...]
     findings: dict[str, Finding] = field(default_factory=dict)
     seconds: float = 0.0
+    steps: StepSubject | None = None  # a sampler that is not one of ours
+
+    @property
+    def subject(self) -> Subject:
+        """The sampler on its target, as checks see it."""
+        return self.steps or EngineSubject(self.target, self.sampler, self.chosen)
+
+    @property
+    def title(self) -> str:
+        """The sampler's title; a warning is part of it where the sampler is wrong on purpose."""
+        return EVERY_SAMPLER[self.sampler].label if self.steps is None else self.steps.name
 
     @property
     def key(self) -> tuple[str, str]:
@@ -96,7 +182,7 @@ class Cell:
         return Verdict.UNCLEAR if any(f.verdict is Verdict.UNCLEAR for f in self.findings.values()) else Verdict.RIGHT
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> Chains | Run | None:
         """The chains that marginals were judged by, to look at."""
         found = self.findings.get("marginals")
         return found.exhibit if found else None
@@ -210,25 +296,18 @@ class Checking:
         return self
 
     def _check(self, cell: Cell, name: str) -> Finding:
-        common: dict[str, Any] = {
-            "level": self.level / len(cell.checks), "seed": self.seed, "workbench": self.bench, **cell.chosen,
-        }  # fmt: skip
-        if name == "marginals":
-            return marginals(cell.target, cell.sampler, _size(cell, self.budget), **common)
-        if name == "invariance":
-            return invariance(cell.target, cell.sampler, draws=_count(16384, self.budget), **common)
-        if name == "detailed balance":
-            return detailed_balance(cell.target, cell.sampler, draws=_count(65536, self.budget), **common)
-        if name == "joint distribution":
-            return joint_distribution(cell.sampler, draws=_count(16384, self.budget), **common)
-        return calibration(cell.sampler, draws=_count(2048, self.budget), **common)
+        level = self.level / len(cell.checks)
+        return CHECKS[name].run(cell.subject, self.budget, level=level, seed=self.seed, workbench=self.bench)
 
     # --------------------------------------------------------------------------------------------- results
 
     def agreement(self) -> Finding | None:
-        """Of the right samplers on BLR's posterior, as far as they are done; None if fewer than two are."""
-        runs = {sampler: cell.run for (sampler, case), cell in self.cells.items()
-                if case == "blr" and cell.run is not None and not EVERY_SAMPLER[sampler].wrong}  # fmt: skip
+        """Whether samplers agree on the target without exact draws that most of them were run on; None if none were."""
+        by_case: dict[str, dict[str, Run]] = {}
+        for (sampler, case), cell in self.cells.items():
+            if isinstance(cell.run, Run) and cell.steps is None and not EVERY_SAMPLER[sampler].wrong:
+                by_case.setdefault(case, {})[sampler] = cell.run
+        runs = max(by_case.values(), key=len, default={})
         return agreement(runs, self.level) if len(runs) > 1 else None
 
 
@@ -246,43 +325,27 @@ def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
     chosen |= own
     spec = RunSpec.of(case.target, sampler, **case.settings, **chosen)
     target = spec.build_target()
-    return Cell(case, sampler, spec.chosen, target, applicable(target))
+    return Cell(case, sampler, spec.chosen, target, applicable(EngineSubject(target, sampler, spec.chosen)))
 
 
-def applicable(target: Target) -> tuple[str, ...]:
-    """The checks that this target allows."""
-    found = [
-        ("marginals", bool(target.truths)),
-        ("invariance", target.exact is not None),
-        ("detailed balance", target.small is not None),
-        ("joint distribution", target.name == "blr" and target.exact is None),
-        ("calibration", target.name == "blr" and target.exact is None),
-    ]
-    names = tuple(name for name, applies in found if applies)
-    if not names:
-        raise InvalidInput(f"{target.name} with these settings has no known truth, so nothing can be checked.")
+def applicable(subject: Subject) -> tuple[str, ...]:
+    """The checks that can be made; one that compares nothing with a truth does not count alone."""
+    names = tuple(name for name, check in CHECKS.items() if check.applies(subject))
+    if set(names) <= {gradients.CHECK}:
+        raise InvalidInput(what_to_add(subject.target))  # type: ignore[attr-defined]  # only ours can be without
     return names
-
-
-def _count(draws: int, budget: float) -> int:
-    return max(64, round(draws * budget / 8) * 8)
-
-
-def _size(cell: Cell, budget: float) -> Size:
-    """Chains and iterations for marginals: so many leapfrogs, or iterations."""
-    per_iteration = RunSpec.of(cell.target, cell.sampler, **cell.chosen).leapfrogs_per_draw
-    exact = cell.target.exact is not None
-    chains = CHAINS if exact else CHAINS_WITHOUT_EXACT
-    cheap = LEAPFROGS / max(1.0, cell.target.dim / CHEAP_DIMENSIONS)
-    leapfrogs = (cheap if exact else COSTLY_LEAPFROGS) * budget
-    iterations = max(8, min(int(leapfrogs / chains / per_iteration), MOST_ITERATIONS))
-    return Size(chains, iterations, 0 if exact else int(WARMUP_SHARE * iterations))
 
 
 def own_cell(target: Target, sampler: str, chosen: Mapping[str, Any]) -> Cell:
     """The cell of a target that somebody built, and parameters of the sampler."""
     case = Case(target.name, target.title, target.name, dict(target.settings))
-    return Cell(case, sampler, chosen, target, applicable(target))
+    return Cell(case, sampler, chosen, target, applicable(EngineSubject(target, sampler, chosen)))
+
+
+def step_cell(sampler: Any, case: Case, target: Target, name: str = "") -> Cell:
+    """The cell of anybody's sampler on a target."""
+    subject = StepSubject.of(sampler, target, name=name)
+    return Cell(case, subject.name, {}, target, applicable(subject), steps=subject)
 
 
 def check(
@@ -303,3 +366,60 @@ def check(
     cell = own_cell(built, sampler, spec.chosen)
     Checking([cell], budget, level, seed).advance_all()
     return cell
+
+
+def check_sampler(
+    sampler: Any,
+    target: str | Target = "gmm-overlapping",
+    *,
+    name: str = "",
+    budget: float = 1.0,
+    level: float = LEVEL,
+    seed: int | None = 0,
+    **settings: Any,
+) -> Cell:
+    """All checks of anybody's sampler on a target with exact draws.
+
+    Parameters
+    ----------
+    sampler
+        A function `step(states, rng)`, or an object or class with `step` and, where it keeps more than the state,
+        `init`. States are arrays (chains, …) by quantity. See `mahmc.checks.steps`.
+    target
+        A target by name ("mdc", "gmm", …), a case by name ("gmm-overlapping", "blr-prior"), or a built target.
+    name
+        What the sampler is called in findings; by default the name of the function or class.
+    budget, level, seed
+        How many draws, in times the usual; the probability of a false alarm; where random numbers begin.
+    **settings
+        Settings of a target that is given by name.
+
+    Returns
+    -------
+    Cell
+        `verdict` is right, wrong or not enough draws to tell; `words` are the grounds; `findings` has each check.
+
+    Examples
+    --------
+    >>> def walk(states, rng):
+    ...     return {**states, "q": states["q"] + rng.normal(size=states["q"].shape)}
+    >>> mahmc.check_sampler(walk, "gmm").verdict
+    <Verdict.WRONG: 'wrong'>
+    """
+    case, built = case_of(target, settings)
+    cell = step_cell(sampler, case, built, name)
+    Checking([cell], budget, level, seed).advance_all()
+    return cell
+
+
+def case_of(target: str | Target, settings: Mapping[str, Any]) -> tuple[Case, Target]:
+    """The case that a name or a built target stands for."""
+    if isinstance(target, Target):
+        if settings:
+            raise InvalidInput(f"{min(settings)} is a setting, and the target is built already: choose it there.")
+        return Case(target.name, target.title, target.name, dict(target.settings)), target
+    if target in CASES and target not in FAMILIES:
+        case = CASES[target]
+        return case, build(case.target, **{**case.settings, **settings})
+    built = build(target, **settings)
+    return Case(built.name, built.title, built.name, dict(built.settings)), built

@@ -12,115 +12,108 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.checks.two_samples import compare, same_mean, scalars
-from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, sequential, unclear
-from mahmc.kernels import energies
+from mahmc.checks import functions
+from mahmc.checks.power import smallest_change, smallest_mass
+from mahmc.checks.steps import StepSubject
+from mahmc.checks.subjects import Exact, Moved, Subject, engine_subject
+from mahmc.checks.two_samples import ELEMENTS, PRODUCTS, compare, same_mean, unseen
+from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, factors, sequential, unclear
 from mahmc.lanes import LANES
-from mahmc.run import Run
-from mahmc.spec import RunSpec, built_target
+from mahmc.parameters import InvalidInput
+from mahmc.spec import built_target
 from mahmc.targets import Target
 
 CHECK, INDEPENDENCE = "invariance", "independence"
 ROUNDS = 4
 GROWTH = 4  # times as many draws from round to round
+ITERATIONS = 3
+DRAWS = 16384
+MOST_NUMBERS = 2**25  # draws × scalars in one sample
 FEWEST_MOVED = 0.5  # of the chains: a sampler that stands still leaves everything alone
+RESOLUTION = {"probability": 0.05, "product": 0.15}  # "right" is said if errors of this size would show
 
 
-def invariance(
-    target: str | Target,
-    sampler: str,
+def check_invariance(
+    subject: Subject,
     *,
-    iterations: int = 3,
-    draws: int = 8192,
+    iterations: int = ITERATIONS,
+    draws: int = DRAWS,
     rounds: int = ROUNDS,
     level: float = LEVEL,
     seed: int = 0,
     workbench: Workbench | None = None,
-    **chosen: Any,
+    resolution: Mapping[str, float] = RESOLUTION,
 ) -> Finding:
-    """Whether `iterations` of the sampler leave exact draws exact: distributions, spreads, products of pairs."""
+    """Whether some iterations of a sampler leave exact draws exact: every scalar, pairs, and functions of many."""
     bench = workbench or Workbench()
-    built, chosen = built_target(target, chosen)
-    RunSpec.of(built, sampler, **chosen)  # refuses what is wrong
-    if built.exact is None:
-        return unclear(CHECK, f"{built.name} has no exact draws to start from.", level)
+    if subject.exact is None:
+        return unclear(CHECK, f"there are no exact draws to start {subject.label} from.", level)
 
     def make_round(number: int) -> Round:
         n = draws * GROWTH ** (number - 1)
-        fresh, moved, share = exact_and_moved(built, sampler, iterations, n, (seed, number), chosen, bench)
-        comparisons = compare(fresh, moved)
-        reach = smallest_change(n, level / rounds / len(comparisons))
-        return Round(
-            comparisons,
-            n,
-            f"a change of any probability by {reach:.2g} within {iterations} iterations",
-            share >= FEWEST_MOVED,
-            f"Only {share:.0%} of the chains moved at all: take a smaller step size.",
-        )
+        found = subject.moved(n, iterations, (seed, number), bench)
+        return judge(found, iterations, level / rounds, resolution)
 
     compared = f"{draws} or more exact draws after {iterations} iterations with as many fresh ones"
     return sequential(CHECK, compared, make_round, level, rounds)
 
 
-def smallest_change(n: int, level: float) -> float:
-    """The least distance of two distributions which a Kolmogorov-Smirnov test of n and n draws sees, nearly always.
+def judge(found: Moved, iterations: int, level: float, resolution: Mapping[str, float] = RESOLUTION) -> Round:
+    """All comparisons of moved draws with fresh ones, and what these comparisons would have caught."""
+    comparisons = compare(found.fresh, found.moved)
+    n = len(next(iter(found.fresh.values())))
+    reaches = reach(found.fresh, comparisons, level)
+    enough = all(reaches[kind] <= limit for kind, limit in resolution.items())
+    obstacle = f"To say right, this check has to see changes of {in_words(resolution)}: draw more."
+    if found.share < FEWEST_MOVED:
+        enough, obstacle = False, f"Only {found.share:.0%} of the chains moved at all: take a smaller step size."
+    catches = f"changes of {in_words(reaches)} within {iterations} iterations, for the worst of all it compared"
+    return Round(comparisons, n, catches, enough, obstacle, unseen=unseen(found.fresh))
 
-    It rejects above c(level)·√(2/n), c(a) = √(−½·log(a/2)), and the sample's own distance is off by c(1 − POWER)·√(2/n)
-    at most, with probability POWER.
+
+def reach(draws: Mapping[str, np.ndarray], comparisons: tuple[Comparison, ...], level: float) -> dict[str, float]:
+    """The smallest errors that two samples of this size show, by kind, for the quantity where they show least.
+
+    In a probability, by planted errors; in the mean of a product of ranks, in its standard deviations.
     """
-    c = [np.sqrt(-0.5 * np.log(a / 2.0)) for a in (level, 1.0 - POWER)]
-    return float(sum(c) * np.sqrt(2.0 / n))
+    from scipy import stats
+
+    table, factor = functions.columns(draws), factors(comparisons)
+    n = len(table.values[0])
+    share = smallest_change(n, level / max(factor.get(family, 1) for family in (ELEMENTS, "together")))
+    masses = [np.unique(x, return_counts=True)[1] / n for x in table.values if functions.is_whole(x)]
+    if masses:  # least sensitive where two values have much mass each, or where there are many values
+        hardest = max(masses, key=lambda p: 1.0 / (1.0 / np.sort(p)[-2:]).sum() if p.size > 1 else 0.0)
+        widest = max(masses, key=np.size)
+        share = max(share, *(smallest_mass(p, n, level / factor[ELEMENTS]) for p in (hardest, widest)))
+    z = stats.norm.isf(level / factor.get(PRODUCTS, 1) / 2.0) + stats.norm.ppf(POWER)
+    return {"probability": share, "product": float(z * np.sqrt(2.0 / n))}
 
 
-def exact_and_moved(
-    target: Target,
-    sampler: str,
-    iterations: int,
-    draws: int,
-    seed: tuple[int, int],
-    chosen: Mapping[str, Any],
-    bench: Workbench,
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], float]:
-    """Fresh exact draws, other exact draws after a few iterations (scalars by name), and the share that moved."""
-    assert target.exact is not None
-    number = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    wanted: dict[str, Any] = {"chains": draws, "draws": 1, "warmup": 0, "thin": iterations}
-    spec = RunSpec.of(target, sampler, **wanted, seed=number, **chosen)
-    rng = np.random.default_rng((*seed, 1))
-    fresh = target.exact(rng, draws)
-    fresh["energy"] = energies(target, *target.pack(fresh))
-    if "alpha" in spec.values:  # the momentum outlives an iteration, and so does v
-        fresh |= {"momentum": rng.standard_normal((draws, target.dim))}
-    if "delta" in spec.values:
-        fresh |= {"slice": rng.uniform(-1.0, 1.0, draws)}
-    spec = RunSpec.of(target, sampler, **wanted, seed=number, keep=tuple(fresh), **chosen)
-    run = bench.advance(Run(spec, target, init=target.exact(np.random.default_rng((*seed, 2)), draws)))
-    moved = {name: values[:, 0] for name, values in run.draws.items()}
-    share = float((run.acceptances["trajectory"].accepted > 0).mean())
-    return scalars(fresh, target), scalars(moved, target), share
+def in_words(sizes: Mapping[str, float]) -> str:
+    """Sizes of errors in words."""
+    words = {"probability": "{:.2g} in a probability", "product": "{:.2g} standard deviations in a product of two"}
+    return " or ".join(words[kind].format(size) for kind, size in sizes.items())
 
 
-def independence(
-    target: str | Target,
-    sampler: str,
+def check_independence(
+    subject: Subject,
     *,
-    draws: int = 16384,
+    draws: int = DRAWS,
     level: float = LEVEL,
     seed: int = 0,
     workbench: Workbench | None = None,
-    **chosen: Any,
 ) -> Finding:
-    """Whether chains that run in lockstep are independent: exact draws, one iteration, then products within blocks.
+    """Whether chains that are moved together are independent: exact draws, one iteration, then products in blocks.
 
     Of every scalar, and of its spread, as centred ranks f, the mean over blocks of Σ_{i≠j} f_i f_j must be zero.
     """
     from scipy import stats
 
-    built, chosen = built_target(target, chosen)
     n = draws - draws % LANES
-    _, moved, _ = exact_and_moved(built, sampler, 1, n, (seed, 1), chosen, workbench or Workbench())
+    table = functions.columns(subject.moved(n, 1, (seed, 1), workbench or Workbench()).moved)
     comparisons = []
-    for name, values in moved.items():
+    for name, values in zip(table.names, table.values, strict=True):
         rank = (stats.rankdata(values) - 0.5) / values.size - 0.5
         for what, x in ((name, rank), (f"spread of {name}", rank**2)):
             f = (x - x.mean()).reshape(-1, LANES)
@@ -128,3 +121,42 @@ def independence(
             comparisons.append(Comparison(f"products of {what} in a block", same_mean(products, np.zeros(1))))
     made = Round(tuple(comparisons), n, "chains of a block that move together")
     return sequential(INDEPENDENCE, "chains of a block with each other", lambda number: made, level, rounds=1)
+
+
+def independence(target: str | Target, sampler: str, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0,
+                 workbench: Workbench | None = None, **chosen: Any) -> Finding:  # fmt: skip
+    """Whether the chains of a block are independent; see `check_independence`."""
+    subject = engine_subject(target, sampler, chosen)
+    return check_independence(subject, draws=draws, level=level, seed=seed, workbench=workbench)
+
+
+def invariance(
+    target: str | Target | None = None,
+    sampler: str | None = None,
+    *,
+    step: Any = None,
+    exact: Exact | None = None,
+    iterations: int = ITERATIONS,
+    draws: int = DRAWS,
+    rounds: int = ROUNDS,
+    level: float = LEVEL,
+    seed: int = 0,
+    workbench: Workbench | None = None,
+    **chosen: Any,
+) -> Finding:
+    """Whether a sampler leaves exact draws exact.
+
+    Either of ours, `invariance("gmm", "mahmc", epsilon=0.3)`, or anybody's, `invariance(step=…, exact=…)`. There
+    `step(states, rng)` moves a batch of states by name, and `exact(rng, n)` draws n of them.
+    """
+    if step is not None:
+        if sampler is not None or chosen:
+            raise InvalidInput("give a sampler of ours with its parameters, or step, and not both.")
+        built = built_target(target, {})[0] if target is not None else None
+        subject: Subject = StepSubject.of(step, built, exact)
+    elif target is None or sampler is None:
+        raise InvalidInput("give a target and a sampler of ours, or step and exact.")
+    else:
+        subject = engine_subject(target, sampler, chosen)
+    about: dict[str, Any] = {"iterations": iterations, "draws": draws, "rounds": rounds}
+    return check_invariance(subject, **about, level=level, seed=seed, workbench=workbench)

@@ -1,51 +1,89 @@
-"""Two samples of independent draws: do they come from one distribution?"""
+"""Two samples of independent draws: do they come from one distribution?
+
+Every scalar's distribution is compared by Kolmogorov and Smirnov's test, or by chi-squared for whole numbers; its
+spread, products of pairs and functions of many scalars by ranks in the pooled sample. Ranks are bounded, so heavy tails
+do no harm, and symmetric in the two samples, so under equality a difference of means has its usual law.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 
+from mahmc.checks import functions
 from mahmc.checks.verdicts import Comparison
-from mahmc.targets import Target
 
-MOST_ELEMENTS = 3  # of a vector quantity that are looked at one by one
 FEWEST_EXPECTED = 20  # in a cell of a chi-squared test; rarer values are put together
-
-
-def scalars(draws: Mapping[str, np.ndarray], target: Target) -> dict[str, np.ndarray]:
-    """Scalars by name: of vectors the first few elements, and what the target derives from its quantities."""
-    found: dict[str, np.ndarray] = {}
-    for name, values in draws.items():
-        if values.ndim == 1:
-            found[name] = values
-        else:
-            found |= {f"{name}[{i}]": values[:, i] for i in range(min(values.shape[1], MOST_ELEMENTS))}
-    return found | {name: derive(draws) for name, derive in target.derived.items()}
+ELEMENTS, SPREADS, PRODUCTS, TOGETHER = "elements", "spreads", "products", "together"  # families
 
 
 def compare(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray]) -> tuple[Comparison, ...]:
-    """Two samples of independent draws: every scalar's distribution and spread, and every pair's product.
-
-    Spread and products are of ranks in the pooled sample, centred: bounded, so that heavy tails do no harm, and
-    symmetric in the two samples, so that under equality the difference of means has its usual law.
-    """
+    """All comparisons of two samples by quantity, (n,) or (n, size) each; see `functions` for what is looked at."""
     from scipy import stats
 
-    results = []
-    ranks = {}
-    for name in a:
-        pooled = np.concatenate([a[name], b[name]])
-        whole = np.issubdtype(pooled.dtype, np.integer)
-        p_value = _same_masses(a[name], b[name]) if whole else stats.ks_2samp(a[name], b[name], method="asymp").pvalue
-        results.append(Comparison(f"distribution of {name}", float(p_value)))
-        ranks[name] = np.split((stats.rankdata(pooled) - 0.5) / pooled.size - 0.5, [a[name].size])
-    for name, (x, y) in ranks.items():
-        results.append(Comparison(f"spread of {name}", same_mean(x**2, y**2)))
-    for (one, (x1, y1)), (two, (x2, y2)) in combinations(ranks.items(), 2):
-        results.append(Comparison(f"product of {one} and {two}", same_mean(x1 * x2, y1 * y2)))
-    return tuple(sorted(results, key=lambda comparison: comparison.p_value))
+    first, second = functions.columns(a), functions.columns(b)
+    n = len(first.values[0])
+    pooled = [np.concatenate([x, y]) for x, y in zip(first.values, second.values, strict=True)]
+    ranks = centred_ranks(pooled)
+    results = _distributions(first.names, pooled, n, ELEMENTS)
+    results += _means("spread of {}", first.names, ranks**2, n, SPREADS)
+    pairs = functions.pairs(len(first.names))
+    if len(pairs):
+        z = _product_scores(ranks, n, pairs)
+        p_values = 2.0 * stats.norm.sf(np.abs(z))
+        results += [
+            Comparison(f"product of {first.names[i]} and {first.names[j]}", float(p), family=PRODUCTS)
+            for (i, j), p in zip(pairs, p_values, strict=True)
+        ]
+    joint = functions.together(ranks, first.vectors)
+    return (*results, *_distributions(tuple(joint), list(joint.values()), n, TOGETHER))
+
+
+def unseen(draws: Mapping[str, np.ndarray]) -> str:
+    """What of such draws `compare` does not look at, in words."""
+    return functions.not_looked_at(functions.columns(draws))
+
+
+def centred_ranks(pooled: list[np.ndarray]) -> np.ndarray:
+    """Ranks of each column between −½ and ½, (n, columns); equal values share the middle of their ranks."""
+    from scipy import stats
+
+    found = np.empty((pooled[0].size, len(pooled)))
+    for k, x in enumerate(pooled):
+        found[:, k] = stats.rankdata(x)
+    return (found - 0.5) / pooled[0].size - 0.5
+
+
+def _distributions(names: tuple[str, ...], pooled: list[np.ndarray], n: int, family: str) -> list[Comparison]:
+    """Whether the first n values of each column have the distribution of the others."""
+    from scipy import stats
+
+    p_values = np.ones(len(pooled))
+    whole = [k for k, x in enumerate(pooled) if functions.is_whole(x)]
+    real = [k for k, x in enumerate(pooled) if not functions.is_whole(x)]
+    if real:  # all p-values in one call: asking for each takes longer than the test
+        m = pooled[0].size - n
+        p_values[real] = stats.kstwobign.sf(np.sqrt(n * m / (n + m)) * np.array([distance(pooled[k], n) for k in real]))
+    if whole:
+        p_values[whole] = stats.chi2.sf(*np.transpose([chi_squared(pooled[k][:n], pooled[k][n:]) for k in whole]))
+    return [
+        Comparison(f"distribution of {name}", float(p), family=family) for name, p in zip(names, p_values, strict=True)
+    ]
+
+
+def same_distribution(pooled: np.ndarray, n: int) -> float:
+    """Kolmogorov-Smirnov p-value of the first n values against the rest."""
+    return _distributions(("",), [np.asarray(pooled, float)], n, "")[0].p_value
+
+
+def distance(pooled: np.ndarray, n: int) -> float:
+    """The largest distance of two distribution functions, of the first n values and of the rest."""
+    order = np.argsort(pooled, kind="stable")
+    values = pooled[order]
+    steps = np.cumsum(np.where(order < n, 1.0 / n, -1.0 / (pooled.size - n)))
+    last = np.append(values[1:] != values[:-1], True)  # of equal values only the last has all their steps
+    return float(np.abs(steps[last]).max())
 
 
 def same_mean(x: np.ndarray, y: np.ndarray) -> float:
@@ -56,14 +94,47 @@ def same_mean(x: np.ndarray, y: np.ndarray) -> float:
     return float(2.0 * stats.norm.sf(abs(x.mean() - y.mean()) / error)) if error > 0 else 1.0
 
 
-def _same_masses(x: np.ndarray, y: np.ndarray) -> float:
+def same_masses(x: np.ndarray, y: np.ndarray) -> float:
     """Chi-squared p-value of two samples of whole numbers."""
     from scipy import stats
 
+    return float(stats.chi2.sf(*chi_squared(x, y)))
+
+
+def chi_squared(x: np.ndarray, y: np.ndarray) -> tuple[float, int]:
+    """The chi-squared statistic of two samples of whole numbers, and its degrees of freedom: (0, 1) if all is equal."""
     values, place = np.unique(np.concatenate([x, y]), return_inverse=True)
     table = np.stack([np.bincount(part, minlength=values.size) for part in np.split(place, [x.size])])
     rare = table.sum(axis=0) < 2 * FEWEST_EXPECTED
     if rare.any():
         table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
         table = table[:, table.sum(axis=0) >= 2 * FEWEST_EXPECTED]
-    return float(stats.chi2_contingency(table).pvalue) if table.shape[1] > 1 else 1.0
+    if table.shape[1] < 2:
+        return 0.0, 1
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    return float(((table - expected) ** 2 / expected).sum()), table.shape[1] - 1
+
+
+def _means(what: str, names: tuple[str, ...], values: np.ndarray, n: int, family: str) -> list[Comparison]:
+    """Whether each column has the same mean in the first n rows as in the others."""
+    from scipy import stats
+
+    x, y = values[:n], values[n:]
+    error = np.sqrt(x.var(axis=0) / len(x) + y.var(axis=0) / len(y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.where(error > 0, np.abs(x.mean(axis=0) - y.mean(axis=0)) / error, 0.0)
+    p_values = 2.0 * stats.norm.sf(z)
+    return [Comparison(what.format(name), float(p), family=family) for name, p in zip(names, p_values, strict=True)]
+
+
+def _product_scores(ranks: np.ndarray, n: int, pairs: np.ndarray) -> np.ndarray:
+    """z-scores of the difference in the mean of r_i·r_j, by two products of matrices a sample."""
+    i, j = pairs.T
+    moments = []
+    for part in (ranks[:n], ranks[n:]):
+        squares = part**2
+        mean, second = (part.T @ part)[i, j] / len(part), (squares.T @ squares)[i, j] / len(part)
+        moments.append((mean, (second - mean**2) / len(part)))
+    (one, e1), (two, e2) = moments
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(e1 + e2 > 0, (one - two) / np.sqrt(e1 + e2), 0.0)

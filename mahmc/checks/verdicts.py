@@ -1,15 +1,18 @@
 """Verdicts: what a check says, how sure it is, and what it could not have seen.
 
-A check makes comparisons, each with a p-value. The smallest, times their number (Bonferroni), is held against a level
-in the sequential way of Gandy and Scott (2021, "Unit testing for MCMC and other Monte Carlo methods", their Algo. 1),
-so that a verdict of *wrong* is false with at most a stated probability. *Right* is said only if errors of a stated
+A check makes comparisons, each with a p-value, in families: single elements, spreads, products of pairs and so on. Each
+family has an equal share of the level, and within a family each comparison has an equal share (Bonferroni). So a
+thousand products of pairs do not make a test of ten elements blunt. The smallest corrected p-value is held against the
+level in the sequential way of Gandy and Scott (2021, "Unit testing for MCMC and other Monte Carlo methods", their
+Algo. 1): a verdict of *wrong* is false with at most a stated probability. *Right* is said only if errors of a stated
 size would have been caught; otherwise there are not enough draws to tell.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -44,11 +47,25 @@ class Comparison(NamedTuple):
     estimate: float = math.nan
     truth: float = math.nan
     error: float = math.nan
+    family: str = ""
 
     @property
     def z(self) -> float:
         """Distance from the truth in standard errors."""
         return (self.estimate - self.truth) / self.error if self.error > 0 else math.nan
+
+
+def factors(comparisons: Iterable[Comparison]) -> dict[str, int]:
+    """What a p-value of each family is multiplied with: the family's size times the number of families."""
+    sizes = Counter(comparison.family for comparison in comparisons)
+    return {family: size * len(sizes) for family, size in sizes.items()}
+
+
+def corrected(comparisons: Iterable[Comparison]) -> float:
+    """The smallest p-value after its correction; at most one. Without comparisons it is one."""
+    found = list(comparisons)
+    factor = factors(found)
+    return min((min(1.0, c.p_value * factor[c.family]) for c in found), default=1.0)
 
 
 class Round(NamedTuple):
@@ -60,6 +77,7 @@ class Round(NamedTuple):
     enough: bool = True  # whether that is small enough to say right
     obstacle: str = ""  # what to do, if not
     exhibit: Any = None  # what a picture needs
+    unseen: str = ""  # what was not looked at
 
 
 @dataclass(frozen=True)
@@ -68,15 +86,17 @@ class Finding:
 
     check: str
     verdict: Verdict
-    p_value: float  # the smallest, times the number of comparisons; at most one
+    p_value: float  # the smallest, corrected for the number of comparisons; at most one
     level: float
     compared: str
     catches: str
     rounds: int
     draws: int
-    comparisons: tuple[Comparison, ...]  # of the last round, smallest p-value first
+    comparisons: tuple[Comparison, ...]  # of the last round, smallest corrected p-value first
     obstacle: str = ""
     exhibit: Any = None
+    unseen: str = ""
+    said: str = ""  # the grounds in the check's own words, where there is no p-value
 
     @property
     def right(self) -> bool:
@@ -87,8 +107,16 @@ class Finding:
         return self.verdict is Verdict.WRONG
 
     @property
+    def corrected(self) -> tuple[float, ...]:
+        """The p-value of each comparison, corrected for their number."""
+        factor = factors(self.comparisons)
+        return tuple(min(1.0, c.p_value * factor[c.family]) for c in self.comparisons)
+
+    @property
     def words(self) -> str:
         """The verdict and its grounds, in one or two sentences."""
+        if self.said:
+            return f"{self.verdict.capitalize()}: {self.said}"
         if not self.comparisons:
             return f"{self.verdict.capitalize()}: {self.obstacle}"
         worst, n = self.comparisons[0], len(self.comparisons)
@@ -99,7 +127,8 @@ class Finding:
         )
         if self.wrong:
             return text + f"Compared: {self.compared}."
-        return text + f"It would have caught {self.catches}." + (f" {self.obstacle}" if self.obstacle else "")
+        text += f"This check would have caught {self.catches}." + (f" {self.obstacle}" if self.obstacle else "")
+        return text + (f" Not looked at: {self.unseen}." if self.unseen else "")
 
     def __str__(self) -> str:
         return f"{self.check}: {self.words}"
@@ -118,19 +147,20 @@ def sequential(
     gamma = beta ** (1.0 / rounds)
     for number in range(1, rounds + 1):
         found = make_round(number)
-        comparisons = tuple(sorted(found.comparisons, key=lambda comparison: comparison.p_value))
-        corrected = min(1.0, comparisons[0].p_value * len(comparisons)) if comparisons else 1.0
-        if corrected <= beta or corrected > gamma + beta or number == rounds:
+        p_value = corrected(found.comparisons)
+        if p_value <= beta or p_value > gamma + beta or number == rounds:
             break
         beta /= gamma
-    if comparisons and corrected <= beta:
+    factor = factors(found.comparisons)
+    comparisons = tuple(sorted(found.comparisons, key=lambda c: (c.p_value * factor[c.family], c.p_value)))
+    if comparisons and p_value <= beta:
         verdict = Verdict.WRONG
     else:
         verdict = Verdict.RIGHT if found.enough and comparisons else Verdict.UNCLEAR
     obstacle = "" if verdict is not Verdict.UNCLEAR else found.obstacle
     return Finding(
-        check, verdict, corrected, level, compared, found.catches, number, found.draws, comparisons, obstacle,
-        found.exhibit,
+        check, verdict, p_value, level, compared, found.catches, number, found.draws, comparisons, obstacle,
+        found.exhibit, found.unseen,
     )  # fmt: skip
 
 
@@ -156,6 +186,11 @@ class Workbench:
         """Take back an earlier stop."""
         self._stopped = False
         return self
+
+    def go_on(self) -> None:
+        """Raise `Stopped` if a stop was asked for."""
+        if self._stopped:
+            raise Stopped
 
     def advance(self, run: Run) -> Run:
         """The run, at its end."""

@@ -21,7 +21,7 @@ import re
 import sys
 import traceback
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import count
@@ -40,13 +40,26 @@ from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import EXTRA_QUANTITIES, RUN_PARAMETERS
 from mahmc.targets import FAMILIES, TargetFamily
-from mahmc.targets.base import USUAL_PATIENCE, Quantity, Target, Views, potential, step_scale, update_where
+from mahmc.targets.base import (
+    USUAL_PATIENCE,
+    Draws,
+    Model,
+    Quantity,
+    Target,
+    Views,
+    potential,
+    step_scale,
+    update_where,
+)
 
 OPTIONAL = {
     "data": "data(self): a mapping with the fields that are declared without a value",
     "start": "start(self, rng): where a chain begins, by variable",
     "exact": "exact(self, rng, n): n independent draws, by variable",
     "truth": "truth(self): what is known, a Truth by scalar quantity",
+    "prior": "prior(self, rng, n): n parameter sets, by variable",
+    "simulate": "simulate(self, parameters, rng): the random data fields, given one parameter set",
+    "small": "small(self): a mapping with settings of a small version, for checks",
     "derived": "derived(self): functions of the draws, by name",
     "compared": "compared(self): what samplers are compared by, functions of the draws by name",
     "step_scale": "step_scale(self, other): compiled; what ε is multiplied with",
@@ -69,16 +82,25 @@ def setting(
     return Parameter("", more.pop("symbol", ""), title, help, low=low, high=high, default=default, **more)
 
 
-def update(function: Callable | None = None, *, full_conditional: bool = False, patience: int = USUAL_PATIENCE) -> Any:
+def update(
+    function: Callable | None = None,
+    *,
+    full_conditional: bool = False,
+    reversible: bool = False,
+    patience: int = USUAL_PATIENCE,
+) -> Any:
     """Mark a function as an update of q^O. The first of a class is the one that samplers use unless told otherwise.
 
     It returns ΔU = U after − U before, or (ΔU, accepted) where a chain may refuse. `full_conditional` promises that it
-    draws all of q^O from exp(−U(q, ·)), whatever q^O was; that is then checked. `patience` is for speed only: how many
-    leapfrogs take about as long. With schedules that are drawn, chains wait so many for each other, to update together.
+    draws all of q^O from exp(−U(q, ·)), whatever q^O was; that is then checked. `reversible` promises that the update
+    by itself satisfies detailed balance, as one Metropolis step does and a sweep over sites in a fixed order does not;
+    then the check of detailed balance applies. `patience` is for speed only: how many leapfrogs take about as long.
+    With schedules that are drawn, chains wait so many for each other, to update together.
     """
 
     def mark(function: Callable) -> Callable:
         function.full_conditional = full_conditional  # type: ignore[attr-defined]
+        function.reversible = reversible or full_conditional  # type: ignore[attr-defined]
         function.patience = patience  # type: ignore[attr-defined]
         return function
 
@@ -123,6 +145,7 @@ class _Declared:
         self.updates = {n: f for n, f in vars(cls).items() if hasattr(f, "full_conditional")}
         self.presets = self._presets()
         self._refuse_bad_functions()
+        self._refuse_half_a_model()
         self.data_class = self._data_class([p.name for p in self.parameters] + list(self.data_names))
         self._compile()
         self._built = lru_cache(maxsize=16)(self._checked)
@@ -186,6 +209,17 @@ class _Declared:
             if not isinstance(patience, int) or isinstance(patience, bool) or patience < 0:
                 raise self.wrong(f"{name} has patience = {patience!r}: it is a whole number of leapfrogs, 0 or more")
 
+    def _refuse_half_a_model(self) -> None:
+        """`prior` and `simulate` belong together, and there must be data to simulate."""
+        there = [name for name in ("prior", "simulate") if hasattr(self.cls, name)]
+        if len(there) == 1:
+            missing = "simulate" if there == ["prior"] else "prior"
+            raise self.wrong(f"{there[0]} is of no use without {OPTIONAL[missing].partition(':')[0]}: add it")
+        if there and not self.data_names:
+            raise self.wrong("simulate needs data to replace: declare the data as fields without a value, as y: float")
+        for name in getattr(self.cls, "small_values", {}):
+            choose(name, PARAMETERS, f"{self.cls.__name__}.small_values: parameter")
+
     # -------------------------------------------------------------------------------------- its compiled half
 
     def _data_class(self, fields: list[str]) -> type:
@@ -244,50 +278,92 @@ class _Declared:
             where = f", line {places[-1].lineno}, in {places[-1].name}" if places else ""
             raise self.wrong(f"{type(error).__name__}{where}: {error}") from error
 
-    def own(self, values: tuple[tuple[str, Any], ...]) -> Own:
-        """The target with these settings, and what the class declares."""
+    def own(self, values: tuple[tuple[str, Any], ...], simulated: Mapping[str, Any] | None = None) -> Own:
+        """The target with these settings, and what the class declares; on simulated data, or those of `data(self)`."""
         me: Any = object.__new__(self.cls)
         vars(me).update(values)
-        vars(me).update(self._data(me))
+        data = self._data(me) if simulated is None else simulated
+        vars(me).update(data)
         fields = {p.name: getattr(me, p.name) for p in self.parameters}
         fields = {name: np.array(v) if isinstance(v, tuple) else v for name, v in fields.items()}
         fields |= {name: getattr(me, name) for name in self.data_names}
-        data = self.data_class(**(fields or {"nothing": 0.0}))
         variables = self._variables(me)
         quantities = tuple(
-            Quantity(v.name, "other" if v.other else "q", v.first, v.rows, bool(v.values), v.size is not None)
+            Quantity(v.name, "other" if v.other else "q", v.first, v.rows, bool(v.values), v.size is not None, v.values)
             for v in variables
         )
         dim, n_other = (sum(v.rows for v in variables if v.other == other) for other in (False, True))
-        derived = dict(me.derived()) if hasattr(me, "derived") else {}
         names = [name for q in quantities for name in ([q.name] if not q.vector else [f"{q.name}[0]"])]
         built = Target(
             name=self.name,
             title=self.title,
             about=self.about,
-            data=data,
+            data=self.data_class(**(fields or {"nothing": 0.0})),
             settings=dict(values),
             quantities=quantities,
             dim=dim,
             n_other=n_other,
             n_scratch=1,
             updates=tuple(self.updates),
+            sweeps=tuple(name for name, function in self.updates.items() if not function.reversible),
             patience={name: function.patience for name, function in self.updates.items()},
             default_update=next(iter(self.updates), "none"),
             paper_quantity=getattr(me, "watch", names[0]),
             start=me.start if hasattr(me, "start") else lambda rng: any_start(variables, rng),
             pack=lambda draws: pack(variables, draws),
-            derived=derived,
+            derived=dict(me.derived()) if hasattr(me, "derived") else {},
             compared=dict(me.compared()) if hasattr(me, "compared") else {},
             budget=getattr(me, "budget", Target.budget),
             full_budget=getattr(me, "full_budget", Target.full_budget),
             views=getattr(me, "views", Views()),
             exact=getattr(me, "exact", None),
             known=getattr(me, "truth", dict),
+            small=(lambda: self.build(**self._small(me))) if hasattr(me, "small") else None,
+            small_values=dict(getattr(me, "small_values", {})),
+            model=self._model(me, values, data) if hasattr(me, "prior") else None,
             stable_epsilon=me.stable_epsilon() if hasattr(me, "stable_epsilon") else None,
+            fingerprint="" if simulated is None else "simulated",
             extras={name: x for name, x in fields.items() if isinstance(x, np.ndarray)},
         )
+        if hasattr(me, "small"):
+            self._small(me)  # refuses what is wrong
         return Own(built, variables, self.updates, self.cls)
+
+    def _small(self, me: Any) -> dict[str, Any]:
+        """The settings of the small version: this one's, but for those that `small` names."""
+        known = {p.name: p for p in self.parameters}
+        chosen = dict(me.small())
+        for name, value in chosen.items():
+            known[choose(name, known, f"{self.cls.__name__}.small: setting")].check(value)
+        return {name: getattr(me, name) for name in known} | chosen
+
+    def _model(self, me: Any, values: tuple[tuple[str, Any], ...], made: Mapping[str, Any]) -> Model:
+        def simulate(parameters: Draws, rng: np.random.Generator) -> dict[str, np.ndarray]:
+            n = len(next(iter(parameters.values())))
+            sets = [{name: x[i] for name, x in parameters.items()} for i in range(n)]
+            rows = [self._simulated(me.simulate(one, rng), made) for one in sets]
+            return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+        def with_data(fields: Mapping[str, Any]) -> Target:
+            return self.own(values, {**made, **self._simulated(fields, made)}).target
+
+        return Model(me.prior, simulate, with_data)
+
+    def _simulated(self, fields: Any, made: Mapping[str, Any]) -> dict[str, Any]:
+        """Simulated data as kernels take them: numbers of the shape and kind that `data(self)` makes."""
+        if not isinstance(fields, Mapping) or not fields:
+            raise self.wrong(f"simulate returns {str(fields)[:40]!r}: return a mapping with the random data fields")
+        found = {}
+        for name, value in fields.items():
+            before = np.asarray(made[choose(name, made, f"{self.cls.__name__}.simulate: data field")])
+            array = np.asarray(self._plain(name, value))
+            if array.shape != before.shape:
+                raise self.wrong(f"simulate gives {name} of shape {array.shape}; data(self) makes it {before.shape}")
+            if before.dtype.kind != "f" and not np.array_equal(array, array.astype(before.dtype)):
+                raise self.wrong(f"simulate gives {name} = {array.ravel()[:4]}; data(self) makes whole numbers")
+            array = array.astype(before.dtype)
+            found[name] = array if array.ndim else array.item()
+        return found
 
     def _data(self, me: Any) -> dict[str, Any]:
         made = dict(me.data()) if hasattr(me, "data") else {}
@@ -307,7 +383,7 @@ class _Declared:
         array = np.asarray(value)
         if array.dtype.kind not in "biuf":
             raise self.wrong(f"data {name!r} must be numbers or arrays of numbers, not {type(value).__name__}")
-        array = np.ascontiguousarray(array, np.float64 if array.dtype.kind == "f" else np.int64)
+        array = np.asarray(array, np.float64 if array.dtype.kind == "f" else np.int64, order="C")
         if not np.isfinite(array).all():
             raise self.wrong(f"data {name!r} has values that are not finite")
         return array if array.ndim else array.item()

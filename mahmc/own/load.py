@@ -10,12 +10,13 @@ import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from mahmc.parameters import InvalidInput, choose
 from mahmc.targets import FAMILIES, Target, TargetFamily
 
-_loaded: dict[Path, tuple[bytes, dict[str, TargetFamily]]] = {}
+_loaded: dict[Path, tuple[bytes, ModuleType]] = {}
 
 
 def load_targets(path: str | Path) -> list[TargetFamily]:
@@ -33,23 +34,34 @@ def find(where: str) -> TargetFamily:
     return found[choose(name, found, f"target class of {path}")]
 
 
-def _classes(path: str | Path) -> dict[str, TargetFamily]:
-    """The targets of a file by the name of their class."""
+def load_module(path: str | Path) -> ModuleType:
+    """The module that a Python file makes. As with `import`, a file is run once, until its content changes."""
     file = Path(path).expanduser().resolve()
     if not file.is_file():
-        raise InvalidInput(f"there is no file {file}: give the path of a Python file with targets.")
+        raise InvalidInput(f"there is no file {file}: give the path of a Python file.")
     if file.suffix != ".py":
-        raise InvalidInput(f"{file} is no Python file: its name must end in .py.")
+        raise InvalidInput(f"{file} is not a Python file: its name must end in .py.")
     content = file.read_bytes()
-    before, found = _loaded.get(file, (b"", {}))
-    if before == content:  # as with `import`, a file is run once
-        FAMILIES.update({family.name: family for family in found.values()})
-        return found
-    _loaded[file] = content, _run(file)
+    if _loaded.get(file, (b"",))[0] != content:
+        _loaded[file] = content, _run(file)
     return _loaded[file][1]
 
 
-def _run(file: Path) -> dict[str, TargetFamily]:
+def _classes(path: str | Path) -> dict[str, TargetFamily]:
+    """The targets of a file by the name of their class."""
+    module = load_module(path)
+    file = str(module.__file__)
+    found = {
+        attribute: value for attribute, value in vars(module).items()
+        if isinstance(value, TargetFamily) and value.file == file
+    }  # fmt: skip
+    if not found:
+        raise InvalidInput(f"{Path(file).name} has no targets: decorate a class with @mahmc.target.")
+    FAMILIES.update({family.name: family for family in found.values()})
+    return found
+
+
+def _run(file: Path) -> ModuleType:
     name = f"mahmc_own_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -68,13 +80,7 @@ def _run(file: Path) -> dict[str, TargetFamily]:
         line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
         place = f", line {line}" if line else place
         raise InvalidInput(f"{file.name}{place} cannot be loaded: {type(error).__name__}: {error}") from error
-    found = {
-        attribute: value for attribute, value in vars(module).items()
-        if isinstance(value, TargetFamily) and FAMILIES.get(value.name) is value and value.file == str(file)
-    }  # fmt: skip
-    if not found:
-        raise InvalidInput(f"{file.name} has no targets: decorate a class with @mahmc.target.")
-    return found
+    return module
 
 
 def _reduced(target: Target) -> tuple[Any, ...]:

@@ -80,6 +80,7 @@ class Quantity(NamedTuple):
     size: int
     discrete: bool = False
     vector: bool = False  # recorded as (chains, draws, size) rather than (chains, draws)
+    values: tuple[int, ...] = ()  # of a discrete quantity: every value that an element can have
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,22 @@ class Views(NamedTuple):
     colour: str = ""  # a discrete scalar that the scatter is coloured by
 
 
+class Model(NamedTuple):
+    """How parameters and data come about, for checks that draw both: a target is then the posterior given its data."""
+
+    prior: Callable[[np.random.Generator, int], Mapping[str, np.ndarray]]  # n parameter sets, by quantity
+    simulate: Callable[[Draws, np.random.Generator], Mapping[str, np.ndarray]]  # data by field, a row for each set
+    with_data: Callable[[Mapping[str, Any]], Target]  # the same target, given one such row
+
+
+class Score(NamedTuple):
+    """A number that shows how good draws are for what the target is used for, beside their distribution."""
+
+    what: str
+    of: Callable[[Draws], float]
+    paper: float  # what the paper reports; NaN on other data
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
     """A target, ready to be sampled. Built by `mdc`, `blr`, `gmm`; see the module's text for the compiled half."""
@@ -137,7 +154,11 @@ class Target:
     views: Views = field(default_factory=Views)
     exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
     known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
-    small: Callable[[], Target] | None = None  # one of the same kind whose discrete states can be enumerated
+    small: Callable[[], Target] | None = None  # a small version of itself, for checks that a large one is too slow for
+    small_values: Mapping[str, Any] = field(default_factory=dict)  # parameters of samplers that suit the small version
+    model: Model | None = None  # where its data are known to come from its parameters
+    score: Score | None = None
+    sweeps: tuple[str, ...] = ()  # updates that leave π alone but need not be reversible, as sweeps over sites
     sites: int = 0  # discrete variables in q^O that can be visited one by one
     site_updates: tuple[str, ...] = ()  # the updates that propose for one of them, the best first
     patience: Mapping[str, int] = field(default_factory=dict)  # by update: so many leapfrogs take about as long

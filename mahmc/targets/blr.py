@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +23,27 @@ from mahmc.compiled import implements
 from mahmc.lanes import LANES, absolute, exp, load, log, maximum, multiply, splat, sqrt, store, where
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.streams import lane_gamma, normal_pair, uniform
-from mahmc.targets.base import Draws, Quantity, Target, TargetFamily, Truth, Views, potential, step_scale, update
+from mahmc.targets.base import (
+    Draws,
+    Model,
+    Quantity,
+    Score,
+    Target,
+    TargetFamily,
+    Truth,
+    Views,
+    potential,
+    step_scale,
+    update,
+)
 
 DATA = Path(__file__).parent.parent / "data"
+PAPER_ACCURACY = 562 / 569  # 98.77 %: the paper, Sec. 4.2
+SCORED_DRAWS = 500  # of each chain at most, evenly spaced, that vote on the points' labels
+# The small version has so few observations that its data sets come up again and again: their chains run side by side.
+SMALL_X = np.array([[1.5, 1.0], [-1.0, 1.0], [0.5, 1.0], [-2.5, 1.0]])
+SMALL_PRIOR = (2.0, 0.5)  # shape, scale
+SMALL_VALUES = {"epsilon": 0.7, "L": 3}  # so that a few iterations go far, and some are rejected
 
 
 class BLR(NamedTuple):
@@ -141,18 +159,26 @@ def blr(
     def start(rng: np.random.Generator) -> dict[str, Any]:
         return {"tau": 150.0, "beta": rng.standard_normal(d) / np.sqrt(150.0)}
 
-    def exact(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+    def prior(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
         tau = rng.gamma(shape, scale, n)
         return {"beta": rng.standard_normal((n, d)) / np.sqrt(tau)[:, None], "tau": tau}
 
     def pack(draws: Draws) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(draws["beta"], float), np.asarray(draws["tau"], float)[:, None]
 
+    def simulate(parameters: Draws, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        chance = 0.5 + 0.5 * np.tanh(0.5 * parameters["beta"] @ X.T)  # sigmoid, without overflow
+        return {"y": (rng.random(chance.shape) < chance).astype(float)}
+
+    def with_data(fields: Draws) -> Target:
+        return blr(X, fields["y"], shape, scale, walk=walk)
+
     def known() -> dict[str, Truth]:
         if prior_only:
             return _prior_truths(d, shape, scale)
         return _reference() if not own_data and (shape, scale) == (1.0, 100.0) else {}
 
+    score = Score("points classified right", partial(_accuracy, X, y), math.nan if own_data else PAPER_ACCURACY)
     return Target(
         name="blr",
         title=FAMILY.title,
@@ -178,12 +204,23 @@ def blr(
         },
         full_budget=16 * 90_000 * 10,  # sixteen times the paper's
         views=Views(pair=("log_tau", "beta_norm")),
-        exact=exact if prior_only else None,
+        exact=prior if prior_only else None,
+        small=None if prior_only else lambda: blr(SMALL_X, np.zeros(len(SMALL_X)), *SMALL_PRIOR, walk=walk),
+        small_values=SMALL_VALUES,
+        model=None if prior_only else Model(prior, simulate, with_data),
+        score=None if prior_only else score,
         stable_epsilon=2.0 if prior_only else None,
         known=known,
         fingerprint=_fingerprint(X, y) if own_data else "",
         extras={"X": X, "y": y},
     )
+
+
+def _accuracy(X: np.ndarray, y: np.ndarray, draws: Draws) -> float:
+    """Share of the points classified right by a vote of the draws: 1 where more than half of them have x·β ≥ 0."""
+    beta = draws["beta"]
+    beta = beta[:, :: max(1, beta.shape[1] // SCORED_DRAWS)].reshape(-1, X.shape[1])
+    return float((((X @ beta.T >= 0).mean(axis=1) > 0.5) == y).mean())
 
 
 def _log_tau(draws: Draws) -> np.ndarray:

@@ -215,7 +215,10 @@ def gmm(
         about=FAMILY.about,
         data=data,
         settings={"weights": weights, "means": means, "sds": sds},
-        quantities=(Quantity("q", "q", 0, 1), Quantity("component", "other", 0, 1, discrete=True)),
+        quantities=(
+            Quantity("q", "q", 0, 1),
+            Quantity("component", "other", 0, 1, discrete=True, values=tuple(range(w.size))),
+        ),
         dim=1,
         n_other=4,
         n_scratch=1,

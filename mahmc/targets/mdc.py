@@ -148,7 +148,7 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         quantities=(
             Quantity("u", "q", 0, 1),
             Quantity("v", "q", 1, 1),
-            Quantity("w", "other", 0, n_w, discrete=True, vector=True),
+            Quantity("w", "other", 0, n_w, discrete=True, vector=True, values=(0, 1)),
         ),
         dim=2,
         n_other=n_w + 1,

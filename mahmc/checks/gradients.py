@@ -1,0 +1,150 @@
+"""Gradient: is ∇U that of U in every coordinate, and does the sampler carry the gradient of its own state?
+
+A leapfrog with a wrong gradient is still reversible, and the test still uses U, so chains keep the right distribution
+and only become slow. No comparison of distributions can see such a mistake. Finite differences can. A gradient that is
+not brought up to date after an update of q^O does change the distribution, sometimes by very little. So the gradient
+and the energy that a sampler carries are compared with those of its state: after some iterations, after each of many
+updates of q^O, and after a visit to each discrete variable.
+
+Nothing is estimated here: differences count when they are beyond what rounding explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from mahmc.checks.subjects import EngineSubject, number_of
+from mahmc.checks.verdicts import LEVEL, Comparison, Finding, Verdict, Workbench
+from mahmc.compiled import kernel
+from mahmc.kernels import State, energies, new_state
+from mahmc.lanes import LANES, load, splat, store
+from mahmc.run import Run
+from mahmc.spec import RunSpec
+from mahmc.streams import Seeds
+from mahmc.targets import Target
+from mahmc.targets.base import update, visit
+
+CHECK = "gradient"
+CHAINS = 2 * LANES
+ITERATIONS = 10
+STEP = 1e-4  # of finite differences
+ROUNDING = 1e-6  # relative, of what is carried on from update to update
+MOST_COORDINATES = 4096
+FEWEST_UPDATES, UPDATES_A_SITE = 32, 6  # of q^O, each followed by a look at the gradient
+ALWAYS = 1e300  # a kinetic energy that pays for every change
+
+
+class Off(NamedTuple):
+    """A number that is not what it should be."""
+
+    what: str
+    found: float
+    right: float
+
+
+def check_gradient(
+    subject: EngineSubject, *, level: float = LEVEL, seed: int = 0, workbench: Workbench | None = None
+) -> Finding:
+    """Whether ∇U is that of U, and the gradient and energy that are carried are those of the state."""
+    target = subject.target
+    about = {"chains": CHAINS, "draws": ITERATIONS, "warmup": 0, "seed": number_of((seed, 10))}
+    start = "exact" if target.exact is not None else "default"
+    spec = RunSpec.of(target, subject.sampler, **about, start=start, **subject.chosen)
+    run = (workbench or Workbench()).advance(Run(spec, target))
+    off = [o for s in run.states for o in (*_carried(target, s, "after some iterations"), *_differences(target, s))]
+    off += _after_updates(target, run.states[0])
+    names = coordinates(target)
+    looked_at = min(len(names), MOST_COORDINATES)
+    unseen = f"{len(names) - looked_at} coordinates" if looked_at < len(names) else ""
+    if off:
+        worst = off[0]
+        said = f"{worst.what} is {worst.found:.8g}, and {worst.right:.8g} is right. {len(off)} such numbers are off."
+        comparisons = tuple(Comparison(o.what, 0.0, o.found, o.right) for o in off)
+        return Finding(CHECK, Verdict.WRONG, 0.0, level, "", "", 1, CHAINS, comparisons, said=said)
+    said = (
+        f"at {CHAINS} points the gradient of {'all ' if not unseen else ''}{looked_at} coordinates is that of U, by "
+        "finite differences. After some iterations and after updates of qᴼ, the gradient and the energy that are "
+        "carried are those of the state." + (f" Not looked at: {unseen}." if unseen else "")
+    )
+    right = (Comparison("gradient and energy", 1.0),)
+    return Finding(CHECK, Verdict.RIGHT, 1.0, level, "", "", 1, CHAINS, right, unseen=unseen, said=said)
+
+
+def coordinates(target: Target) -> list[str]:
+    """The names of the rows of q^H."""
+    names = [""] * target.dim
+    for quantity in target.quantities:
+        if quantity.source == "q":
+            for i in range(quantity.size):
+                names[quantity.first + i] = f"{quantity.name}[{i}]" if quantity.vector else quantity.name
+    return names
+
+
+@kernel
+def _update(target, state, which):
+    """Make an update of q^O."""
+    delta_U, _ = update(target, which, state.q, state.other, state.grad, state.rng)
+    store(state.U, 0, load(state.U, 0) + delta_U)
+
+
+@kernel
+def _visit(target, state, which, site):
+    """Change one discrete variable, whatever it costs."""
+    delta_U, _, _ = visit(target, which, splat(site), state.q, state.other, state.grad, state.rng, splat(ALWAYS))
+    store(state.U, 0, load(state.U, 0) + delta_U)
+
+
+def _after_updates(target: Target, state: State) -> list[Off]:
+    """Where updates of q^O, or visits to discrete variables, leave a gradient or an energy that is not the state's."""
+    found: list[Off] = []
+    times = max(FEWEST_UPDATES, UPDATES_A_SITE * sum(q.size for q in target.quantities if q.source == "other"))
+    for which, name in enumerate(target.updates):
+        for _ in range(times):
+            _update(target.data, state, which)
+            if off := list(_carried(target, state, f"after the update {name}")):
+                found += off
+                break
+    for name in target.site_updates:
+        for site in range(target.sites):
+            _visit(target.data, state, target.updates.index(name), float(site))
+            found += _carried(target, state, f"after a visit to variable {site}")
+    return found
+
+
+def _carried(target: Target, state: State, when: str) -> Iterator[Off]:
+    """Where the carried gradient or energy is not that of the state."""
+    fresh = new_state(target, state.q.T, state.other.T, Seeds(0), 0)
+    rows = [(f"the gradient of {name} {when}", state.grad[i], fresh.grad[i])
+            for i, name in enumerate(coordinates(target))]  # fmt: skip
+    for what, carried, right in (*rows, (f"the energy {when}", state.U[0], fresh.U[0])):
+        bad = np.abs(carried - right) > ROUNDING * (1.0 + np.abs(carried) + np.abs(right))
+        if (bad & np.isfinite(right)).any():
+            lane = int(np.flatnonzero(bad)[0])
+            yield Off(what, float(carried[lane]), float(right[lane]))
+
+
+def _differences(target: Target, state: State) -> Iterator[Off]:
+    """Where ∇U is not the derivative of U, coordinate by coordinate, by central differences of two widths."""
+    q, other = state.q.T.copy(), state.other.T.copy()
+    fresh = new_state(target, q, other, Seeds(0), 0)
+    U = fresh.U[0]
+    for j, name in enumerate(coordinates(target)[:MOST_COORDINATES]):
+        h = STEP * np.maximum(1.0, np.abs(q[:, j]))
+        slopes = []
+        for width in (h, 2.0 * h):
+            ends = []
+            for sign in (1.0, -1.0):
+                shifted = q.copy()
+                shifted[:, j] += sign * width
+                ends.append(energies(target, shifted, other))
+            slopes.append((ends[0] - ends[1]) / (2.0 * width))
+        with np.errstate(invalid="ignore", over="ignore"):
+            doubt = 100 * np.finfo(float).eps * np.abs(U) / h + np.abs(slopes[0] - slopes[1]) + 1e-8
+            bad = np.abs(fresh.grad[j] - slopes[0]) > doubt + 1e-5 * (np.abs(fresh.grad[j]) + np.abs(slopes[0]))
+        bad &= np.isfinite(slopes[0]) & np.isfinite(fresh.grad[j])
+        if bad.any():
+            lane = int(np.flatnonzero(bad)[0])
+            yield Off(f"the gradient of {name}", float(fresh.grad[j, lane]), float(slopes[0][lane]))

@@ -1,0 +1,127 @@
+"""Expectations of functions of the state from exact draws, to hold long chains against.
+
+A first set of exact draws says where to cut (quantiles, values of whole numbers, a grid for ranks). A second set, which
+is independent of the first, gives the expectation of each function with its standard error. Long chains then get the
+same functions, so it does not matter where the cuts happen to lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from mahmc.checks import functions
+from mahmc.checks.subjects import Derived, Exact, derive
+
+CUTTING_DRAWS = 8192
+GROUPS, GROUP_SIZE = 256, 512  # of the second set; the spread between groups gives the errors
+GRID = 256  # points by which a rank is read
+CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)
+TAILS = (0.1, 0.9)
+LEAST_MASS = 0.02  # of a whole number that is looked at by itself
+MOST_DRAWS = 256  # of each chain for functions of many scalars, evenly spaced
+CHAINS_AT_A_TIME = 16
+ELEMENTS, TOGETHER, PRODUCTS = "elements", "together", "products"
+
+
+class Means(NamedTuple):
+    """Means of functions over each chain, (chains, functions), and which functions these are."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]  # "probability" or "product"
+    families: tuple[str, ...]
+    values: np.ndarray
+
+
+class Expectations(NamedTuple):
+    """Expectations of the same functions, with their errors and standard deviations."""
+
+    values: np.ndarray
+    errors: np.ndarray
+    sds: np.ndarray
+
+
+class Reference:
+    """Functions of the state with expectations from exact draws.
+
+    Scalars in `known` have a known distribution, and are left out where scalars are looked at one by one.
+    """
+
+    def __init__(self, exact: Exact, derived: Derived, rng: np.random.Generator, known: Collection[str] = ()) -> None:
+        self.known = frozenset(known)
+        first = derive(dict(exact(rng, CUTTING_DRAWS)), derived)
+        table = functions.columns(first)
+        self.names, self.vectors = table.names, table.vectors
+        self.unseen = functions.not_looked_at(table)
+        self.whole = tuple(functions.is_whole(x) for x in table.values)
+        self.cuts = [self._cuts(x, whole) for x, whole in zip(table.values, self.whole, strict=True)]
+        ends = np.linspace(0.0, 1.0, GRID + 2)[1:-1]
+        self.grids = [np.quantile(x, ends, method="inverted_cdf") for x in table.values]
+        self.pairs = functions.pairs(len(table.names))
+        joint = functions.together(self._ranks(table.values), self.vectors)
+        self.tails = {name: np.quantile(x, TAILS) for name, x in joint.items()}
+        drawn = derive(dict(exact(rng, GROUPS * GROUP_SIZE)), derived)
+        means = self.means({name: x.reshape(GROUPS, GROUP_SIZE, *x.shape[1:]) for name, x in drawn.items()}, GROUP_SIZE)
+        spread = means.values.std(axis=0, ddof=1)
+        self.expected = Expectations(
+            means.values.mean(axis=0), spread / np.sqrt(GROUPS), spread * np.sqrt(GROUP_SIZE)
+        )  # fmt: skip
+
+    @staticmethod
+    def _cuts(x: np.ndarray, whole: bool) -> np.ndarray:
+        """Values of whole numbers that are not rare, or quantiles."""
+        if not whole:
+            return np.unique(np.quantile(x, CUTS))
+        values, counts = np.unique(x, return_counts=True)
+        return values[1:] if values.size == 2 else values[counts >= LEAST_MASS * x.size]  # one of two says all
+
+    def _ranks(self, values: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Centred ranks of each column by its grid; a value between the same points has the same rank."""
+        found = np.empty((values[0].size, len(values)))
+        for k, (x, grid) in enumerate(zip(values, self.grids, strict=True)):
+            found[:, k] = np.searchsorted(grid, x, "left")
+            if self.whole[k]:  # equal values share the middle of their ranks
+                found[:, k] = 0.5 * (found[:, k] + np.searchsorted(grid, x, "right"))
+        return found / GRID - 0.5
+
+    def means(self, draws: Mapping[str, np.ndarray], most: int = MOST_DRAWS) -> Means:
+        """The mean of every function over each chain of draws (chains, draws, …), derived quantities included."""
+        chains, n = next(iter(draws.values())).shape[:2]
+        spaced = np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+        single = {name: x.reshape(chains, n, -1) for name, x in draws.items()}
+        parts, labels = [], None
+        for begin in range(0, chains, CHAINS_AT_A_TIME):
+            some = {name: x[begin : begin + CHAINS_AT_A_TIME] for name, x in single.items()}
+            labels, found = self._of_some(some, spaced)
+            parts.append(found)
+        assert labels is not None
+        names, kinds, families = zip(*labels, strict=True)
+        return Means(names, kinds, families, np.concatenate(parts))
+
+    def _of_some(self, draws: Mapping[str, np.ndarray], spaced: np.ndarray) -> tuple[list, np.ndarray]:
+        """Labels (name, kind, family) and means of every function, of a few chains."""
+        columns = [x[:, :, i] for x in draws.values() for i in range(x.shape[2])][: len(self.names)]
+        labels: list[tuple[str, str, str]] = []
+        found: list[np.ndarray] = []
+        for name, x, cuts, whole in zip(self.names, columns, self.cuts, self.whole, strict=True):
+            if name in self.known:
+                continue
+            for cut in cuts:
+                labels.append((f"P({name} {'=' if whole else '<'} {cut:.4g})", "probability", ELEMENTS))
+                found.append((x == cut if whole else x < cut).mean(axis=1))
+        chains, n = columns[0].shape[0], spaced.size
+        ranks = self._ranks(tuple(np.ascontiguousarray(x[:, spaced]).ravel() for x in columns))
+        for name, x in functions.together(ranks, self.vectors).items():
+            x = x.reshape(chains, n)
+            low, high = self.tails[name]
+            labels += [(f"P({name} low)", "probability", TOGETHER), (f"P({name} high)", "probability", TOGETHER)]
+            found += [(x < low).mean(axis=1), (x > high).mean(axis=1)]
+        if len(self.pairs):
+            i, j = self.pairs.T
+            blocks = ranks.reshape(chains, n, -1)
+            products = np.matmul(blocks.transpose(0, 2, 1), blocks)[:, i, j] / n
+            labels += [(f"product of {self.names[a]} and {self.names[b]}", "product", PRODUCTS) for a, b in self.pairs]
+            found += list(products.T)
+        return labels, np.column_stack(found)

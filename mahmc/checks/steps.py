@@ -1,0 +1,213 @@
+"""Anybody's sampler, as checks see it: something that can move a batch of chains by one iteration.
+
+    def step(states, rng):          # states: arrays (chains, …) by quantity; rng: a NumPy generator
+        return new_states           # the same names, shapes and kinds of number
+
+A sampler that keeps more than the state between iterations (a momentum, a step size) is an object or a class with
+
+    def init(self, states, rng): return {**states, "momentum": …}
+    def step(self, state, rng): return {…}
+
+whose states have the quantities of the target among their entries. Neighbouring chains that know of each other, such as
+the walkers of an ensemble, are declared by an attribute `group`: so many of them are one unit.
+
+Before it is checked, a sampler is tried on a few states. What cannot be checked is refused with a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mahmc.checks.subjects import Chains, Derived, Exact, Moved, Seed, Size, States, derive, number_of, share_moved
+from mahmc.checks.verdicts import Workbench
+from mahmc.kernels import energies
+from mahmc.parameters import InvalidInput
+from mahmc.targets import Target, Truth
+
+TRIED = 32  # chains, or a few groups, on which a sampler is tried first
+CHAINS = 256  # long ones
+FEWEST_GROUPS = 64
+ITERATIONS = 2000  # of each, at a budget of one
+
+Step = Callable[[States, np.random.Generator], Mapping[str, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class StepSubject:
+    """A sampler that somebody wrote, on a target with exact draws. `init` gives what is moved from an exact state."""
+
+    name: str
+    step: Step
+    init: Step | None
+    exact: Exact
+    derived: Derived = field(default_factory=dict)
+    truths: Mapping[str, Truth] = field(default_factory=dict)
+    energy: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None
+    target_name: str = "exact draws"
+    group: int = 1
+    iterations: int = ITERATIONS  # of long chains, at a budget of one
+
+    @classmethod
+    def of(
+        cls,
+        sampler: Any,
+        target: Target | None = None,
+        exact: Exact | None = None,
+        name: str = "",
+        derived: Derived | None = None,
+    ) -> StepSubject:
+        """The sampler on a target, or on exact draws alone; tried first, with a message if it cannot be checked."""
+        step, init, group = _parts(sampler)
+        called = name or str(getattr(sampler, "name", "") or getattr(sampler, "__name__", type(sampler).__name__))
+        if target is not None:
+            if target.exact is None:
+                raise InvalidInput(
+                    f"{target.name} has no exact draws to start {called} from. Choose a target that has: mdc, gmm, "
+                    "gmm-overlapping, blr-prior, ising, spike-slab, neals-funnel, or one of your own with exact(self, "
+                    "rng, n)."
+                )
+            subject = cls(
+                called, step, init, target.exact, target.derived, target.truths,
+                lambda states: energies(target, *target.pack(states)), target.name, group,
+            )  # fmt: skip
+        elif exact is not None:
+            subject = cls(called, step, init, exact, derived or {}, group=group)
+        else:
+            raise InvalidInput("give a target, or exact = a function (rng, n) that draws n exact states by name.")
+        subject.tried()
+        return subject
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} on {self.target_name}"
+
+    # ---------------------------------------------------------------------------------------------- what checks ask
+
+    def size(self, budget: float) -> Size:
+        chains = max(CHAINS, self.group * FEWEST_GROUPS)
+        return Size(chains - chains % self.group, max(8, round(self.iterations * budget)))
+
+    def moved(self, n: int, iterations: int, seed: Seed, bench: Workbench) -> Moved:
+        n -= n % self.group
+        fresh = self._drawn(np.random.default_rng((*seed, 1)), n)
+        starts = self._drawn(np.random.default_rng((*seed, 2)), n)
+        rng = np.random.default_rng(number_of(seed))
+        state = self._begun(starts, rng)
+        for _ in range(iterations):
+            bench.go_on()
+            state = self._stepped(state, rng)
+        moved = self._states(state, starts)
+        return Moved(self._described(fresh), self._described(moved), share_moved(starts, moved))
+
+    def chains(self, size: Size, times: int, seed: Seed, bench: Workbench) -> Chains:
+        draws, thin = size.recorded(times)
+        starts = self._drawn(np.random.default_rng((*seed, 2)), size.chains)
+        rng = np.random.default_rng(number_of((*seed, 7)))
+        state = self._begun(starts, rng)
+        kept = {name: np.empty((size.chains, draws, *x.shape[1:]), x.dtype) for name, x in starts.items()}
+        for draw in range(draws):
+            for _ in range(thin):
+                bench.go_on()
+                state = self._stepped(state, rng)
+            for name, x in self._states(state, starts).items():
+                kept[name][:, draw] = x
+        return Chains(kept, self.derived, True, self.group)
+
+    # ------------------------------------------------------------------------------------------------------- inside
+
+    def _drawn(self, rng: np.random.Generator, n: int) -> States:
+        return {name: np.asarray(x) for name, x in self.exact(rng, n).items()}
+
+    def _begun(self, starts: States, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+        copies = {name: x.copy() for name, x in starts.items()}
+        return self.init(copies, rng) if self.init is not None else copies
+
+    def _stepped(self, state: Any, rng: np.random.Generator) -> Any:
+        try:
+            return self.step(state, rng)
+        except InvalidInput:
+            raise
+        except Exception as error:
+            raise InvalidInput(f"{self.name}.step raised {type(error).__name__}: {error}") from error
+
+    def _states(self, state: Any, starts: States) -> States:
+        """The target's quantities of a state, if they are as they were."""
+        if not isinstance(state, Mapping):
+            raise InvalidInput(
+                f"{self.name}.step returned {type(state).__name__}: return a mapping with {', '.join(starts)}."
+            )
+        found = {}
+        for name, before in starts.items():
+            if name not in state:
+                raise InvalidInput(f"{self.name}.step returned no {name}: return a mapping with {', '.join(starts)}.")
+            x = np.asarray(state[name])
+            if x.shape != before.shape:
+                raise InvalidInput(f"{self.name}.step changed the shape of {name} from {before.shape} to {x.shape}.")
+            if np.issubdtype(before.dtype, np.integer):
+                whole = np.asarray(x, float)
+                if not (whole == np.round(whole)).all():
+                    raise InvalidInput(f"{self.name}.step gave {name} a value that is not a whole number.")
+                x = whole.astype(before.dtype)
+            elif not np.isfinite(x).all():
+                row = np.argwhere(~np.isfinite(x))[0].tolist()
+                raise InvalidInput(f"{self.name}.step gave {name} a value that is not finite, at {row}.")
+            found[name] = x.astype(before.dtype)
+        return found
+
+    def _described(self, states: States) -> States:
+        found = derive(states, self.derived)
+        return {**found, "energy": self.energy(states)} if self.energy is not None else found
+
+    # -------------------------------------------------------------------------------------------------- the first try
+
+    def tried(self) -> None:
+        """Refuse a sampler that cannot be checked: it must be random, by its generator alone, and keep shapes."""
+        n = max(TRIED, 2 * self.group)
+        starts = self._drawn(np.random.default_rng(0), n - n % self.group)
+        one, again, other = (self._once(starts, seed) for seed in (1, 1, 2))
+        if not _same(one, again):
+            raise InvalidInput(
+                f"{self.name}.step gives two results for the same states and a generator in the same state. Draw all "
+                "random numbers from the rng that is passed in, and keep nothing between calls: what must be kept "
+                "belongs into the state (see init and step)."
+            )
+        if _same(one, other):
+            for seed in range(3, 40):  # a step may be refused for all of these chains, now and then
+                if not _same(one, self._once(starts, seed)):
+                    return
+            hint = "It changes nothing." if _same(one, starts) else "It ignores its generator, or is not random."
+            raise InvalidInput(
+                f"{self.name}.step gives the same result with 40 different generators. {hint} Draw from rng."
+            )
+
+    def _once(self, starts: States, seed: int) -> States:
+        rng = np.random.default_rng(seed)
+        state: Any = self._begun(starts, rng)
+        for _ in range(2):
+            state = self._stepped(state, rng)
+        return self._states(state, starts)
+
+
+def _same(a: States, b: States) -> bool:
+    return all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def _parts(sampler: Any) -> tuple[Step, Step | None, int]:
+    """A sampler's step, its init if it has one, and how many chains know of each other."""
+    if isinstance(sampler, type):
+        try:
+            sampler = sampler()
+        except TypeError as error:
+            raise InvalidInput(f"{sampler.__name__} cannot be made without arguments ({error}): pass one.") from None
+    group = getattr(sampler, "group", 1)
+    if not isinstance(group, int) or group < 1:
+        raise InvalidInput(f"group = {group!r} is not allowed: a whole number of chains that know of each other.")
+    if hasattr(sampler, "step"):
+        return sampler.step, getattr(sampler, "init", None), group
+    if callable(sampler):
+        return sampler, None, group
+    raise InvalidInput(f"{sampler!r} cannot make a step: pass a function step(states, rng), or an object with step.")
