@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE  # else each process would compile all that it 
 find = $(shell for p in $$(command -v python$(1)) $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).*/bin/python \
   2>/dev/null | tail -n 1); do "$$p" -c '' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help run test setup browser compiled lint bench check-long clean
+.PHONY: help run test setup browser compiled lint bench check-long test-adapters clean
 
 help:
 	@echo "make run         set up, compile and serve the dashboard on http://localhost:$(PORT)"
@@ -23,6 +23,7 @@ help:
 	@echo "make lint        ruff and mypy"
 	@echo "make bench       speed against JAX and NumPyro (installs them)"
 	@echo "make check-long  the statistical tests at full size"
+	@echo "make test-adapters  checks of other libraries' samplers (installs BlackJAX, NumPyro, PyMC and emcee)"
 	@echo "make clean       remove what the others made"
 
 $(VENV)/libraries.stamp: requirements.txt
@@ -96,5 +97,15 @@ bench: $(VENV)/bench.stamp
 check-long: setup
 	$(BIN)/python -m pytest -n $(JOBS) -m long tests
 
+# Other libraries' samplers, in an environment of their own.
+test-adapters:
+	@$(MAKE) --no-print-directory .venv-adapters/adapters.stamp VENV=.venv-adapters
+	.venv-adapters/bin/python -m pytest tests/adapters
+
+.venv-adapters/adapters.stamp: requirements-adapters.txt
+	@$(MAKE) --no-print-directory .venv-adapters/run.stamp VENV=.venv-adapters
+	.venv-adapters/bin/python -m pip install --quiet -r requirements-adapters.txt
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-3.12 .venv-3.13 .test-artifacts .pytest_cache .mypy_cache .ruff_cache build *.egg-info
+	rm -rf .venv .venv-3.12 .venv-3.13 .venv-adapters .test-artifacts .pytest_cache .mypy_cache .ruff_cache build *.egg-info

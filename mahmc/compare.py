@@ -302,12 +302,8 @@ def _sample_sizes(run: Run) -> dict[str, float]:
 
 def accuracy(run: Run) -> float:
     """BLR: share of the points classified right by a vote of the draws, 1 where more than half have x·β ≥ 0."""
-    X, y = run.target.X, run.target.y
-    assert X is not None
-    assert y is not None
-    beta = run.draws["beta"]
-    beta = beta[:, :: max(1, beta.shape[1] // 500)].reshape(-1, X.shape[1])
-    return float((((X @ beta.T >= 0).mean(axis=1) > 0.5) == y).mean())
+    assert run.target.score is not None
+    return run.target.score.of(run.draws)
 
 
 def _costs(run: Run) -> dict[str, float]:

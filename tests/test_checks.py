@@ -253,7 +253,7 @@ def test_states_are_enumerated() -> None:
 
 
 def test_agreement_sees_a_sampler_that_is_off() -> None:
-    size: dict[str, Any] = {"chains": 32, "draws": 400, "warmup": 300}
+    size: dict[str, Any] = {"chains": 32, "draws": 1600, "warmup": 300}
     runs = {name: mahmc.sample("blr", name, seed=9, **size) for name in ("hmc", "mahmc")}
     found = agreement(runs)
     assert found.verdict is Verdict.RIGHT, found

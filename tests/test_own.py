@@ -526,7 +526,7 @@ def test_full_conditionals_of_reals_and_of_many_states_are_checked() -> None:
     ("name", "content", "words"),
     [
         ("nowhere.py", None, "there is no file"),
-        ("notes.txt", "hello", "is no Python file"),
+        ("notes.txt", "hello", "is not a Python file"),
         ("broken.py", "def f(:\n", "broken.py, line 1 cannot be loaded: SyntaxError"),
         ("fails.py", "import mahmc\n\n1 / 0\n", "fails.py, line 3 cannot be loaded: ZeroDivisionError"),
         ("missing.py", "import no_such_module_here\n", "ModuleNotFoundError"),

@@ -9,11 +9,12 @@ page.share(here, shown)           # the link, and files
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.state.session_state import WStates
 
 from dashboard.live import component
 from dashboard.live.screen import Screen
@@ -26,6 +27,18 @@ from dashboard.work.estimates import preload
 from dashboard.work.tab import Tab
 
 _pages_are_claimed = False
+
+
+def _iterated(states: WStates) -> Iterator[str]:
+    """The keys as they are now.
+
+    When a page runs again while its last run ends, both work on the same states, each under a lock of its own.
+    Streamlit iterates over the dict itself, and a key that comes or goes meanwhile ended the run with an error.
+    """
+    return iter(list(states.states))
+
+
+WStates.__iter__ = _iterated  # type: ignore[method-assign]
 
 
 def opened(name: str) -> Controls:

@@ -27,7 +27,7 @@ def pictures(cell: Cell, kind: str, finding: Finding | None) -> Iterator[tuple[s
     if kind == AGREEMENT and found is not None:
         yield AGREEMENT, "Posterior means against the reference", lambda: _means(cell, found)
     elif isinstance(found, joint.Ranks):
-        make = lambda: figures.rank_histogram(found.ranks, joint.RANKED, joint.BINS, cell.sampler)  # noqa: E731
+        make = lambda: figures.rank_histogram(found.ranks, found.ranked, found.bins, cell.sampler)  # noqa: E731
         yield "ranks", "Ranks of true parameters", make
     elif found is not None:
         title = "Flows each way between discrete states"

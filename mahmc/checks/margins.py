@@ -24,7 +24,7 @@ also asked whether each element changes and each common value is reached. If a r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ import numpy as np
 from mahmc import diagnostics
 from mahmc.checks import power
 from mahmc.checks.reference import LEAST_MASS, Reference
-from mahmc.checks.subjects import Chains, Derived, Exact, Size, Subject, engine_subject
+from mahmc.checks.subjects import Chains, Derived, EngineSubject, Exact, Size, Subject, engine_subject
 from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, factors, sequential, unclear
 from mahmc.parameters import InvalidInput
 from mahmc.run import Run
@@ -53,6 +53,8 @@ DRIFT = 1e-3  # level at which the halves of chains are said to differ
 RARELY = 1e-3  # changes of an element a recorded draw: a sampler that makes fewer may be called wrong
 FEWEST_CHAINS = 4  # whose spread says how far off their mean may be
 RESAMPLED = 400  # sets of chains with a planted error
+MOST_REFERENCES = 8  # that are kept
+_references: dict[Hashable, Reference] = {}
 ELEMENTS, WHOLE, MOVEMENT = "elements", "whole distributions", "movement"
 
 
@@ -139,9 +141,18 @@ def check_marginals(
 
 def reference_of(subject: Subject, seed: tuple[int, ...]) -> Reference | None:
     """Expectations from exact draws, where there are such draws."""
-    if subject.exact is None:
+    exact = subject.exact
+    if exact is None:
         return None
-    return Reference(subject.exact, subject.derived, np.random.default_rng(seed), subject.truths)
+    if not isinstance(subject, EngineSubject):
+        return Reference(exact, subject.derived, np.random.default_rng(seed), subject.truths)
+    target = subject.target
+    key = (target.name, *target.settings.items(), target.fingerprint, getattr(exact, "__code__", exact), seed)
+    if key not in _references:  # samplers that are checked on one target share it
+        while len(_references) >= MOST_REFERENCES:
+            _references.pop(next(iter(_references)), None)
+        _references[key] = Reference(exact, target.derived, np.random.default_rng(seed), target.truths)
+    return _references[key]
 
 
 def _compared(truths: Mapping[str, Truth], reference: Reference | None) -> str:

@@ -110,10 +110,10 @@ def check_independence(
     """
     from scipy import stats
 
-    n = draws - draws % LANES
-    table = functions.columns(subject.moved(n, 1, (seed, 1), workbench or Workbench()).moved)
+    table = functions.columns(subject.moved(draws, 1, (seed, 1), workbench or Workbench()).moved)
+    n = len(table.values[0]) - len(table.values[0]) % LANES
     comparisons = []
-    for name, values in zip(table.names, table.values, strict=True):
+    for name, values in ((name, x[:n]) for name, x in zip(table.names, table.values, strict=True)):
         rank = (stats.rankdata(values) - 0.5) / values.size - 0.5
         for what, x in ((name, rank), (f"spread of {name}", rank**2)):
             f = (x - x.mean()).reshape(-1, LANES)

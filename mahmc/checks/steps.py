@@ -31,6 +31,7 @@ from mahmc.targets import Target, Truth
 TRIED = 32  # chains, or a few groups, on which a sampler is tried first
 CHAINS = 256  # long ones
 FEWEST_GROUPS = 64
+MOST_IN_A_GROUP = 256
 ITERATIONS = 2000  # of each, at a budget of one
 
 Step = Callable[[States, np.random.Generator], Mapping[str, np.ndarray]]
@@ -49,6 +50,7 @@ class StepSubject:
     energy: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None
     target_name: str = "exact draws"
     group: int = 1
+    values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # that discrete quantities can have
     iterations: int = ITERATIONS  # of long chains, at a budget of one
 
     @classmethod
@@ -73,6 +75,7 @@ class StepSubject:
             subject = cls(
                 called, step, init, target.exact, target.derived, target.truths,
                 lambda states: energies(target, *target.pack(states)), target.name, group,
+                {quantity.name: quantity.values for quantity in target.quantities if quantity.discrete},
             )  # fmt: skip
         elif exact is not None:
             subject = cls(called, step, init, exact, derived or {}, group=group)
@@ -120,19 +123,24 @@ class StepSubject:
     # ------------------------------------------------------------------------------------------------------- inside
 
     def _drawn(self, rng: np.random.Generator, n: int) -> States:
-        return {name: np.asarray(x) for name, x in self.exact(rng, n).items()}
+        """Exact draws. A mistake in these is not the sampler's."""
+        found = _called("exact", self.exact, rng, n)
+        if not isinstance(found, Mapping):
+            raise InvalidInput(f"exact returned {type(found).__name__}: return n draws by name, as {{'x': …}}.")
+        draws = {str(name): np.asarray(x) for name, x in found.items()}
+        for name, x in draws.items():
+            if x.ndim == 0 or len(x) != n:
+                raise InvalidInput(f"exact returned {name} of shape {x.shape}: its length must be {n}.")
+            if x.dtype.kind not in "biuf" or not np.isfinite(x).all():
+                raise InvalidInput(f"exact returned {name} with a value that is not a finite number.")
+        return draws
 
-    def _begun(self, starts: States, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+    def _begun(self, starts: States, rng: np.random.Generator) -> Any:
         copies = {name: x.copy() for name, x in starts.items()}
-        return self.init(copies, rng) if self.init is not None else copies
+        return copies if self.init is None else _called(f"{self.name}.init", self.init, copies, rng)
 
     def _stepped(self, state: Any, rng: np.random.Generator) -> Any:
-        try:
-            return self.step(state, rng)
-        except InvalidInput:
-            raise
-        except Exception as error:
-            raise InvalidInput(f"{self.name}.step raised {type(error).__name__}: {error}") from error
+        return _called(f"{self.name}.step", self.step, state, rng)
 
     def _states(self, state: Any, starts: States) -> States:
         """The target's quantities of a state, if they are as they were."""
@@ -145,6 +153,8 @@ class StepSubject:
             if name not in state:
                 raise InvalidInput(f"{self.name}.step returned no {name}: return a mapping with {', '.join(starts)}.")
             x = np.asarray(state[name])
+            if x.dtype.kind not in "biuf":
+                raise InvalidInput(f"{self.name}.step gave {name} values that are not numbers.")
             if x.shape != before.shape:
                 raise InvalidInput(f"{self.name}.step changed the shape of {name} from {before.shape} to {x.shape}.")
             if np.issubdtype(before.dtype, np.integer):
@@ -152,6 +162,12 @@ class StepSubject:
                 if not (whole == np.round(whole)).all():
                     raise InvalidInput(f"{self.name}.step gave {name} a value that is not a whole number.")
                 x = whole.astype(before.dtype)
+                allowed = self.values.get(name, ())
+                if allowed and not np.isin(x, allowed).all():
+                    stray = x[~np.isin(x, allowed)][0]
+                    raise InvalidInput(
+                        f"{self.name}.step gave {name} the value {stray}; allowed are {', '.join(map(str, allowed))}."
+                    )
             elif not np.isfinite(x).all():
                 row = np.argwhere(~np.isfinite(x))[0].tolist()
                 raise InvalidInput(f"{self.name}.step gave {name} a value that is not finite, at {row}.")
@@ -168,6 +184,8 @@ class StepSubject:
         """Refuse a sampler that cannot be checked: it must be random, by its generator alone, and keep shapes."""
         n = max(TRIED, 2 * self.group)
         starts = self._drawn(np.random.default_rng(0), n - n % self.group)
+        first = self._stepped(self._begun(starts, np.random.default_rng(1)), np.random.default_rng(1))
+        self._states(first, starts)  # before what it returned goes into the next step
         one, again, other = (self._once(starts, seed) for seed in (1, 1, 2))
         if not _same(one, again):
             raise InvalidInput(
@@ -192,6 +210,16 @@ class StepSubject:
         return self._states(state, starts)
 
 
+def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What somebody's function returns; if it raises, a message with its name."""
+    try:
+        return function(*arguments)
+    except InvalidInput:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{what} raised {type(error).__name__}: {error}") from error
+
+
 def _same(a: States, b: States) -> bool:
     return all(np.array_equal(a[name], b[name]) for name in a)
 
@@ -203,9 +231,14 @@ def _parts(sampler: Any) -> tuple[Step, Step | None, int]:
             sampler = sampler()
         except TypeError as error:
             raise InvalidInput(f"{sampler.__name__} cannot be made without arguments ({error}): pass one.") from None
+        except Exception as error:
+            raise InvalidInput(f"{sampler.__name__}() raised {type(error).__name__}: {error}") from error
     group = getattr(sampler, "group", 1)
-    if not isinstance(group, int) or group < 1:
-        raise InvalidInput(f"group = {group!r} is not allowed: a whole number of chains that know of each other.")
+    if not isinstance(group, int) or not 1 <= group <= MOST_IN_A_GROUP:
+        raise InvalidInput(
+            f"group = {group!r} is not allowed: so many chains know of each other, a whole number from 1 to "
+            f"{MOST_IN_A_GROUP}."
+        )
     if hasattr(sampler, "step"):
         return sampler.step, getattr(sampler, "init", None), group
     if callable(sampler):

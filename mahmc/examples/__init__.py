@@ -1,4 +1,4 @@
-"""Targets written as a person would write his own: one file each. See docs/own-target.md."""
+"""Example custom targets, one file each. See docs/own-target.md."""
 
 from mahmc.examples.funnel import NealsFunnel
 from mahmc.examples.ising import Ising

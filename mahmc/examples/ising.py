@@ -66,7 +66,7 @@ class Ising:
             other[i] = s
         return delta_U
 
-    @update(patience=6)
+    @update(reversible=True, patience=6)
     def flip(self, q, other, grad, rng):
         """One spin, chosen at random, turned over."""
         chosen, flipping = floor(uniform(rng) * self.n), 0.0
@@ -86,6 +86,10 @@ class Ising:
 
     def stable_epsilon(self):
         return 2 * self.sd
+
+    def small(self):
+        """Three spins have eight states: few enough to count flows between them."""
+        return {"n": 3}
 
     def spins(self):
         """All states of the spins and their probabilities. Given the spins every x is normal, whatever the others."""

@@ -103,7 +103,7 @@ class SpikeSlab:
         grad_U(self, q, other, grad)
         return delta_U
 
-    @update(patience=1)
+    @update(reversible=True, patience=1)
     def flip(self, q, other, grad, rng):
         """One column, chosen at random, taken in or out."""
         site, flipping, log_odds = floor(uniform(rng) * self.d), 0.0, np.log(self.inclusion / (1 - self.inclusion))
@@ -118,6 +118,20 @@ class SpikeSlab:
             other[j] = where(accepted & (site == j), 1 - other[j], other[j])
         grad_U(self, q, other, grad)
         return where(accepted, flipping, 0.0), accepted
+
+    def prior(self, rng, n):
+        include = rng.random((n, self.d)) < self.inclusion
+        return {"beta": self.slab * rng.standard_normal((n, self.d)), "include": include.astype(np.int8)}
+
+    def simulate(self, parameters, rng):
+        """b = Xᵀy/noise² is N(A·(include ∘ beta), A). A has no inverse where columns are more than observations."""
+        values, vectors = np.linalg.eigh(self.A)
+        noise = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(self.d))
+        return {"b": self.A @ (parameters["include"] * parameters["beta"]) + noise}
+
+    def small(self):
+        """Three columns have eight subsets: few enough to count flows between them."""
+        return {"d": min(self.d, 3)}
 
     def derived(self):
         return {"included": lambda draws: draws["include"].sum(axis=-1)}

@@ -1,0 +1,75 @@
+"""What several adapters need: libraries by name, keys for JAX, and quantities as columns."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mahmc.parameters import InvalidInput
+
+States = Mapping[str, np.ndarray]
+
+
+def library(name: str, install: str) -> Any:
+    """The module `name`; InvalidInput says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        raise InvalidInput(f"{missing.name} is not installed: pip install {install}") from missing
+
+
+def jax_in_float64() -> Any:
+    """JAX, with float64 switched on: in float32 a test of acceptance is off where energies are large."""
+    jax = library("jax", '"jax[cpu]"')
+    jax.config.update("jax_enable_x64", True)
+    return jax
+
+
+def strong(tree: Any) -> Any:
+    """Arrays of JAX with types of their own, not Python's: so a state after a step compiles like one before it."""
+    jax = library("jax", '"jax[cpu]"')
+    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, jax.numpy.asarray(x).dtype), tree)
+
+
+def keys(rng: np.random.Generator, n: int) -> np.ndarray:
+    """n keys for JAX, (n, 2), drawn from a NumPy generator."""
+    return rng.integers(0, 2**32, size=(n, 2), dtype=np.uint32)
+
+
+def length(states: States) -> int:
+    """How many chains there are."""
+    return len(next(iter(states.values())))
+
+
+def refuse_whole_numbers(states: States, who: str, instead: str) -> None:
+    """InvalidInput if a quantity is discrete."""
+    for name, x in states.items():
+        if not np.issubdtype(np.asarray(x).dtype, np.floating):
+            raise InvalidInput(f"{who} moves real quantities only, and {name} is discrete. {instead}")
+
+
+def refuse_unknown(found: Mapping[str, Any] | set[str], wanted: States, who: str) -> None:
+    """InvalidInput if names of a model are not those of the target."""
+    missing, extra = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
+    if missing or extra:
+        parts = [f"{', '.join(missing)} of the target is missing in the model"] if missing else []
+        parts += [f"{', '.join(extra)} of the model is not in the target"] if extra else []
+        raise InvalidInput(f"{who}: {' and '.join(parts)}. Give both the same names: {', '.join(wanted)}.")
+
+
+def in_words(error: Exception) -> str:
+    """An error of a library, in one line."""
+    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no message'}"
+
+
+def attempt(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """The function's result; what it raises becomes a message that says where."""
+    try:
+        return function(*arguments)
+    except InvalidInput:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"{what} raised {in_words(error)}") from error
