@@ -207,4 +207,4 @@ def test_the_engine_itself_is_passed_by_the_same_procedure(tmp_path: Path) -> No
     shutil.copytree(ROOT / "mahmc", tmp_path / "mahmc", ignore=shutil.ignore_patterns("__pycache__"))
     result = verdict_on(tmp_path, ("gmm", "mahmc", "metropolis"), tmp_path / "cache")
     assert "invariance: Right" in result.stdout, result.stdout + result.stderr
-    assert "all checks: right" in result.stdout, result.stdout + result.stderr
+    assert "with all draws: right" in result.stdout, result.stdout + result.stderr

@@ -75,7 +75,7 @@ def test_a_row_is_run_from_the_matrix_and_stopped(page: Page, link: Callable[...
     cell_is(page, "mala", "mdc", "running")
     cell_is(page, "mala", "gmm", "waiting")
     cell_is(page, "hmc", "mdc", "open")
-    says(page, "Check 1 of 14: marginals of MALA on MDC")
+    says(page, "Check 1 of 19: marginals of MALA on MDC")
     page.get_by_role("button", name="Stop").click()
     says(page, "Stopped: ")
     expect(page.get_by_role("button", name="Run all")).to_be_enabled(timeout=WAIT)
