@@ -62,6 +62,11 @@ def test_mistake_is_called_wrong_in_all_of_twenty_seeds(mistake: Mistake) -> Non
 @pytest.mark.long
 @by_name
 def test_right_version_is_called_wrong_in_none_of_twenty_seeds(mistake: Mistake) -> None:
+    """140 verdicts at a level of 1e-4: one is false with probability 0.014.
+
+    One was, while budgets were chosen: HMC on the funnel at a budget of 0.1, seed 5, by four rounds with p-values from
+    0.016 to 0.041. Of 6000 rounds that were simulated then, no more were below 0.054 than should be.
+    """
     problem = PROBLEMS[mistake.target]()
     sampler = mistake.right(problem)
     said = [verdict(sampler, problem, mistake, seed).verdict for seed in range(SEEDS)]

@@ -91,13 +91,14 @@ def test_a_wrong_model_is_wrong() -> None:
 
 def test_the_generator_decides_everything() -> None:
     """Also for a step method that keeps the order of its last updates."""
-    model = gamma_and_coin()
-    sampler = adapters.pymc(lambda: pm.Metropolis([model["tau"], model["coin"]], blocked=True), model)
-    states = exact_gamma_and_coin(np.random.default_rng(0), 8)
+    with pm.Model() as model:
+        pm.Bernoulli("coins", 0.4, shape=6)
+    sampler = adapters.pymc(lambda: pm.BinaryGibbsMetropolis([model["coins"]]), model)
+    states = {"coins": np.random.default_rng(0).integers(0, 2, (8, 6))}
 
     def moved(seed: int) -> np.ndarray:
         rng = np.random.default_rng(seed)
-        return sampler.step(sampler.init(states, rng), rng)["tau"]
+        return sampler.step(sampler.init(states, rng), rng)["coins"]
 
     assert np.array_equal(moved(1), moved(1))
     assert not np.array_equal(moved(1), moved(2))
