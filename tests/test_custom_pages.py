@@ -91,9 +91,10 @@ def test_every_page_says_whose_target_it_is() -> None:
     assert title in opened_app().words
 
 
-def test_checks_say_that_its_truth_is_not_known() -> None:
+def test_checks_say_what_would_let_it_be_checked() -> None:
     page = opened("checks", own="1", **{"own.target": "clusters"})
-    assert "clusters with these settings has no known truth" in page.warned
+    assert "clusters with these settings has no exact draws, no known distributions, and no prior" in page.warned
+    assert "def simulate(self, parameters, rng)" in page.warned
     assert "own" not in [column["name"] for column in page.view.parts["matrix"]["columns"]]
     page.everything()
 

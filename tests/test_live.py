@@ -431,7 +431,7 @@ def test_an_event_reaches_the_page_as_plain_json(mounted: dict[str, dict[str, An
 def test_a_query_reaches_the_page(mounted: dict[str, dict[str, Any]]) -> None:
     got: list[Any] = []
     component.follow(
-        "live/token/explore", "mark", "n=1", on_refresh=lambda: got.append("refresh"), on_navigate=got.append
+        "live/token/explore", "mark", "n=1", "explore", on_refresh=lambda: got.append("refresh"), on_navigate=got.append
     )
     for sent in ("?n=2", "", 5, None):
         st.session_state["live.feed"] = {"navigate": sent}
@@ -442,7 +442,7 @@ def test_a_query_reaches_the_page(mounted: dict[str, dict[str, Any]]) -> None:
 
 def test_each_run_of_a_page_is_a_reason_to_look(mounted: dict[str, dict[str, Any]]) -> None:
     """Streamlit calls the browser's script only for data that changed."""
-    component.follow("live/token/explore", "mark", "")
+    component.follow("live/token/explore", "mark", "", "explore")
     first = mounted["live.feed"]["data"]
-    component.follow("live/token/explore", "mark", "")
+    component.follow("live/token/explore", "mark", "", "explore")
     assert mounted["live.feed"]["data"] != first

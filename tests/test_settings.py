@@ -78,7 +78,7 @@ def random_value(kind: Kind, name: str, dice: random.Random) -> Any:
     """A value that this kind allows; None for those that a link cannot bring."""
     match kind:
         case Number(parameter) if parameter.kind == "bool":
-            return dice.random() < 0.5
+            return not parameter.default
         case Number(parameter) if parameter.kind == "floats":
             return MIXTURE[name.rpartition(".")[2]]
         case Number(parameter):
@@ -104,14 +104,14 @@ def random_value(kind: Kind, name: str, dice: random.Random) -> Any:
 
 
 def random_settings(start: Any, seed: int) -> Any:
-    """About half of all entries changed, in their order; again where the values do not go together."""
+    """Any target, and about half of all other entries changed, in their order; again where values do not go together."""
     dice = random.Random(seed)
     while True:
         settings, seen, mixture = start, set(), dice.random() < 0.5
         while name := next((n for n in settings.entries() if n not in seen), ""):
             seen.add(name)
             entry = settings.entries()[name]
-            wanted = mixture if name.rpartition(".")[2] in MIXTURE else dice.random() < 0.5
+            wanted = mixture if name.rpartition(".")[2] in MIXTURE else name == "target" or dice.random() < 0.5
             value = random_value(entry.kind, name, dice)
             if wanted and value is not None:
                 settings = settings.with_(name, value)

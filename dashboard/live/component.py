@@ -37,6 +37,7 @@ def follow(
     address: str,
     view_mark: str,
     link: str,
+    path: str,
     title: str = "",
     on_refresh: Callable[[], None] | None = None,
     on_navigate: Callable[[str], None] | None = None,
@@ -44,9 +45,10 @@ def follow(
 ) -> None:
     """Have the browser fetch the page's content from `address`, now and for as long as the view is busy.
 
-    To be called once in each run of a page, before its parts. The address bar shows `link` as the query, in place of
-    the query before; the browser's tab shows `title`. When the layout differs from `view_mark`, the page runs again,
-    after `on_refresh`. When Back or Forward leads to another query of this page, `on_navigate` gets the query.
+    To be called once in each run of a page, before its parts. While the browser is at the page's `path` below the
+    app's address, the address bar shows `link` as the query, in place of the query before, and the browser's tab shows
+    `title`. When the layout differs from `view_mark`, the page runs again, after `on_refresh`. When Back or Forward
+    leads to another query of this page, `on_navigate` gets the query.
     """
 
     def refresh() -> None:
@@ -59,7 +61,7 @@ def follow(
             on_navigate(query.removeprefix("?"))
 
     # Streamlit calls the script only for data that changed, and each run of a page is a reason to look.
-    feed = {"address": address, "mark": view_mark, "link": link, "title": title, "run": next(_runs)}
+    feed = {"address": address, "mark": view_mark, "link": link, "path": path, "title": title, "run": next(_runs)}
     _mount(key=key, data={"kind": "feed", **feed}, on_refresh_change=refresh, on_navigate_change=navigate)
 
 

@@ -26,6 +26,8 @@ from dashboard.widgets.markup import unmarked
 from dashboard.work.estimates import preload
 from dashboard.work.tab import Tab
 
+FIRST_PAGE = "overview"  # at the app's own address
+
 _pages_are_claimed = False
 
 
@@ -55,7 +57,7 @@ def followed(here: Controls) -> Any:
     tab, page = here.tab, here.page
     shown = SHOWN[page](here.settings, tab.now())
     component.follow(
-        _screen().address(page), shown.view().mark, link.text(here.settings),
+        _screen().address(page), shown.view().mark, link.text(here.settings), path="" if page == FIRST_PAGE else page,
         on_navigate=lambda query: tab.follow(page, link.split(query)),
     )  # fmt: skip
     return shown
@@ -151,5 +153,5 @@ def _claim_pages() -> None:
     if not _pages_are_claimed:
         _pages_are_claimed = True
         pages = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
-        st.navigation([st.Page(page, default=page.stem == "overview") for page in pages], position="hidden")
+        st.navigation([st.Page(page, default=page.stem == FIRST_PAGE) for page in pages], position="hidden")
         st.rerun()

@@ -43,7 +43,7 @@ def load_module(path: str | Path) -> ModuleType:
         raise InvalidInput(f"{file} is not a Python file: its name must end in .py.")
     content = file.read_bytes()
     if _loaded.get(file, (b"",))[0] != content:
-        _loaded[file] = content, _run(file)
+        _loaded[file] = content, _run(file, content)
     return _loaded[file][1]
 
 
@@ -61,17 +61,19 @@ def _classes(path: str | Path) -> dict[str, TargetFamily]:
     return found
 
 
-def _run(file: Path) -> ModuleType:
+def _run(file: Path, content: bytes) -> ModuleType:
+    """The module that this content makes. Python's own loader may take its bytecode of an earlier content, if that had
+    the same length and was written in the same second.
+    """
     name = f"mahmc_own_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if str(file.parent) not in sys.path:
         sys.path.append(str(file.parent))
     try:
-        spec.loader.exec_module(module)
+        exec(compile(content, str(file), "exec", dont_inherit=True), vars(module))
     except InvalidInput as refusal:
         raise InvalidInput(f"{file.name}: {refusal}") from None
     except Exception as error:

@@ -18,8 +18,10 @@ from playwright.sync_api import (
     Response,
     Route,
     ViewportSize,
+    WebSocketRoute,
     expect,
 )
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 APP = Path(__file__).parent / "apps" / "live_app.py"
 LIMIT = 200_000  # bytes of an update of 16 traces × 2000 points and some
@@ -676,6 +678,81 @@ def test_another_page_is_one_entry_and_back_leads_to_the_link_before(app: Page, 
     on_page(app, "two")
     number_is(app, 7)
     assert history(app) == entries + 1
+
+
+class HeldMessages:
+    """What the server says to Streamlit's own script, kept back while a test wants it."""
+
+    def __init__(self, page: Page) -> None:
+        self.is_holding = False
+        self.messages: list[str | bytes] = []
+        page.route_web_socket("**/_stcore/stream", self.connected)
+
+    def connected(self, browser: WebSocketRoute) -> None:
+        self.browser, server = browser, browser.connect_to_server()
+        browser.on_message(server.send)
+        server.on_message(lambda message: self.messages.append(message) if self.is_holding else browser.send(message))
+
+    def runs(self) -> int:
+        """How many runs have ended."""
+        kinds = [ForwardMsg.FromString(message).WhichOneof("type") for message in self.messages]  # type: ignore[arg-type]
+        return kinds.count("script_finished")
+
+    def until_runs(self, page: Page, count: int) -> None:
+        while self.runs() < count:
+            page.wait_for_timeout(50)
+
+    def release(self) -> None:
+        self.is_holding = False
+        for message in self.messages:
+            self.browser.send(message)
+
+
+def test_a_run_that_ends_after_back_leaves_the_way_forward(page: Page, serve: Callable[[Path], str]) -> None:
+    """Streamlit writes the address of each run, also of one of the page that was left."""
+    held = HeldMessages(page)
+    app = opened(page, serve(APP))
+    set_number(app, 4)
+    app.get_by_test_id("stSidebarNav").get_by_text("Two").click()
+    on_page(app, "two")
+    set_number(app, 7)
+    entries = history(app)
+    held.is_holding = True
+    app.get_by_role("button", name="Run again").click()
+    held.until_runs(app, 1)
+    app.go_back()
+    held.until_runs(app, 2)
+    held.release()
+    on_page(app, "one")
+    number_is(app, 4)
+    assert history(app) == entries
+    app.go_forward()
+    on_page(app, "two")
+    number_is(app, 7)
+
+
+@pytest.mark.parametrize("how", ["navigation", "back"])
+def test_a_page_that_is_being_left_does_not_ask_to_run(page: Page, serve: Callable[[Path], str], how: str) -> None:
+    """Streamlit would take the newer request, and the click or Back would be lost."""
+    held = HeldMessages(page)
+    app = opened(page, serve(APP))
+    app.get_by_test_id("stSidebarNav").get_by_text("Two").click()
+    on_page(app, "two")
+    held.is_holding = True
+    if how == "navigation":
+        app.get_by_test_id("stSidebarNav").get_by_text("One").click()
+    else:
+        app.go_back()
+    held.until_runs(app, 1)
+    looks: list[Route] = []
+    app.route("**/two?since=*", lambda route: (looks.append(route), route.fulfill(status=205)))
+    while len(looks) < 3:
+        app.wait_for_timeout(50)
+    app.unroute("**/two?since=*")
+    held.release()
+    on_page(app, "one")
+    after_updates(chart(app, "Two chains"))
+    on_page(app, "one")
 
 
 def test_back_on_the_same_page_reaches_the_page(app: Page) -> None:

@@ -24,12 +24,9 @@ class Reader {
 
   // A page ran. `send` reaches its script.
   follow(node, feed, send) {
-    if (feed.address !== this.feed?.address) {
-      this.forget();
-      this.path = location.pathname;
-    }
+    if (feed.address !== this.feed?.address) this.forget();
     Object.assign(this, { node, feed, send });
-    this.bar.show(this.path, feed.link, feed.title);
+    this.bar.show(pathOf(new URL(feed.path, BASE)), feed.link, feed.title);
     setAttribute(node, "data-state", "looking"); // for whoever waits until all is there: "rest"
     this.look();
   }
@@ -106,6 +103,7 @@ class Reader {
 
   // Have the page run again. This takes a while, so the same layout is not reported at each look.
   refresh() {
+    if (this.bar.isLeaving()) return;
     const now = performance.now();
     if (this.asked.mark === this.feed.mark && now - this.asked.time < Reader.PATIENCE) return;
     this.asked = { mark: this.feed.mark, time: now };
