@@ -104,7 +104,7 @@ def random_value(kind: Kind, name: str, dice: random.Random) -> Any:
 
 
 def random_settings(start: Any, seed: int) -> Any:
-    """Any target, and about half of all other entries changed, in their order; again where values do not go together."""
+    """Any target, and half of all other entries changed, in their order; again where values do not go together."""
     dice = random.Random(seed)
     while True:
         settings, seen, mixture = start, set(), dice.random() < 0.5
