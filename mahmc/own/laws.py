@@ -11,8 +11,9 @@
 
 An update that is none of this (many states or reals, no full conditional, no exact draws) is not looked at here.
 
-Updates of many sites are repeated less often, so that the test takes some seconds; see `affordable`. The p-values are
-bounds that hold for any number of repeats, however rare a value is (Hoeffding, Bernstein), not approximations.
+Updates of many sites are repeated less often, so that the test takes some seconds; see `affordable`. The p-values come
+from inequalities (Hoeffding, Bernstein), which are meant for few repeats and rare values. Those of sums use a variance
+that is estimated: that they are not too small is shown by simulation, in the tests, and not by proof.
 """
 
 from __future__ import annotations
