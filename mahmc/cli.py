@@ -26,7 +26,9 @@ import numpy as np
 
 from mahmc import schedules, tables
 from mahmc.checks import CASES, CHOSEN_BY_CHECKS, LEVEL, Checking, Verdict, own_cell, report
+from mahmc.checks.gradients import check_gradient
 from mahmc.checks.matrix import case_of, step_cell
+from mahmc.checks.subjects import engine_subject
 from mahmc.compare import COSTS, REPLICATES, Comparison
 from mahmc.own import find, load_targets
 from mahmc.own.samplers import find_sampler, load_samplers
@@ -421,19 +423,22 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    """One short run of each sampler on each target, on all cores: what is not in the cache yet is compiled."""
+    """One short run of each sampler on each target, and one check, on all cores: what is not in the cache is compiled."""
     with ProcessPoolExecutor(cores(), mp_context=get_context("spawn")) as pool:
         list(pool.map(compile_for, FAMILIES))
     return 0
 
 
 def compile_for(target: str) -> None:
-    """One short run of each sampler on this target."""
+    """One short run of each sampler on this target, and the check that has kernels of its own."""
     built = FAMILIES[target].build()
     for sampler in (name for name, method in SAMPLERS.items() if method.takes(built)):
         begin = time.perf_counter()
         Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
         print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)
+    begin = time.perf_counter()
+    check_gradient(engine_subject(built, "hmc", {}))
+    print(f"{target} gradient: {time.perf_counter() - begin:.1f} s", flush=True)
 
 
 def _app(options: argparse.Namespace) -> int:
