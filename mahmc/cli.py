@@ -423,7 +423,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    """One short run of each sampler on each target, and one check, on all cores: what is not in the cache is compiled."""
+    """A short run of each sampler on each target, and one check, on all cores: what is not in the cache is compiled."""
     with ProcessPoolExecutor(cores(), mp_context=get_context("spawn")) as pool:
         list(pool.map(compile_for, FAMILIES))
     return 0

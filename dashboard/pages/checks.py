@@ -15,7 +15,7 @@ from dashboard.views import beads, contest
 from dashboard.views.checks import Shown
 from dashboard.views.exhibits import quantities
 from dashboard.widgets import controls, sampling, trajectory, uploading
-from dashboard.widgets.controls import Controls, sync
+from dashboard.widgets.controls import Controls, bound
 from mahmc.checks import CASES, CHECKS, Cell
 from mahmc.checks.subjects import CHAINS
 from mahmc.checks.verdicts import POWER
@@ -157,16 +157,16 @@ def _closer_look(here: Controls, shown: Shown) -> None:
 
 def _choose_kind(here: Controls, shown: Shown) -> None:
     key = f"checks.check.{'.'.join(shown.kinds)}"
-    st.segmented_control("Look at", shown.kinds, default=sync(key, shown.kind), key=key, required=True,
-                         label_visibility="collapsed", format_func=str.capitalize,
-                         on_change=lambda: here.take("check", st.session_state[key]))  # fmt: skip
+    st.segmented_control("Look at", shown.kinds, default=shown.kind, required=True, label_visibility="collapsed",
+                         format_func=str.capitalize,
+                         **bound(key, shown.kind, lambda kind: here.take("check", kind)))  # fmt: skip
 
 
 def _choose_quantity(here: Controls, shown: Shown, names: list[str]) -> None:
     key = f"checks.quantity.{'.'.join(names)}"
-    place = names.index(sync(key, shown.quantity))
-    st.selectbox("Quantity", names, place, key=key, format_func=figures.plain, help="Whose distribution is shown.",
-                 on_change=lambda: here.take("quantity", st.session_state[key]))  # fmt: skip
+    st.selectbox("Quantity", names, names.index(shown.quantity), format_func=figures.plain,
+                 help="Whose distribution is shown.",
+                 **bound(key, shown.quantity, lambda name: here.take("quantity", name)))  # fmt: skip
 
 
 def _pictures(shown: Shown) -> None:

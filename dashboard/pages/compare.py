@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from dashboard.views.compare import Shown
 from dashboard.views.compare import problem as why_not
 from dashboard.views.side_by_side import captions, titles
 from dashboard.widgets import controls, sampling, trajectory, uploading
-from dashboard.widgets.controls import Controls, sync
+from dashboard.widgets.controls import Controls, bound
 from dashboard.widgets.markup import unmarked
 from mahmc import InvalidInput, schedules, tables
 from mahmc.compare import COSTS, WORST
@@ -76,18 +77,18 @@ def _schedule(here: Controls, sampler: str) -> None:
     name, choices = f"{sampler}.schedule", here.settings.choices
     entry, draft = here.entry(name), (choices.target, sampler, "text")
     key = here.key(entry)
-    text = sync(key, choices.drafts.get(draft) or entry.value)
-    st.text_input("Schedule", text, key=key, on_change=_typed, args=(here, name, draft, key),
-                  help=f"{trajectory.SCHEDULE_HELP} Write it as one of: {schedules.FORMS}")  # fmt: skip
+    text = choices.drafts.get(draft) or entry.value
+    st.text_input("Schedule", text, help=f"{trajectory.SCHEDULE_HELP} Write it as one of: {schedules.FORMS}",
+                  **bound(key, text, partial(_typed, here, name, draft)))  # fmt: skip
     try:
         entry.kind.parse(text)
     except InvalidInput as refusal:
         st.warning(f"Not used yet: {unmarked(str(refusal))}", icon=":material/edit:")
 
 
-def _typed(here: Controls, name: str, draft: tuple[str, ...], key: str) -> None:
+def _typed(here: Controls, name: str, draft: tuple[str, ...], typed: str) -> None:
     """Keep what was typed, and use it if it is a schedule."""
-    text = st.session_state[key].strip() or ALTERNATE
+    text = typed.strip() or ALTERNATE
     with suppress(InvalidInput):  # the page says what is wrong
         here.take(name, here.entry(name).kind.parse(text))
         text = ""
@@ -131,11 +132,12 @@ def _run(here: Controls) -> None:
 def _choose_quantity(here: Controls, shown: Shown) -> None:
     names = shown.job.result.found.quantities if shown.job else ()
     key = f"compare.quantity.{'.'.join(names)}"
-    place = (names or ("",)).index(sync(key, shown.quantity or next(iter(names), "")))
+    value = shown.quantity or next(iter(names), "")
     st.selectbox(
-        "Quantity", names or ("",), place, key=key, disabled=not names, help="Whose effective sample size is compared.",
+        "Quantity", names or ("",), (names or ("",)).index(value), disabled=not names,
         format_func=lambda name: "the worst of all" if name == WORST else figures.plain(name),
-        on_change=lambda: here.take("quantity", _chosen(st.session_state[key], names)),
+        help="Whose effective sample size is compared.",
+        **bound(key, value, lambda name: here.take("quantity", _chosen(name, names))),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from dashboard.settings.uploads import TARGET, Upload
 from dashboard.views import beads
 from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, Shown
 from dashboard.widgets import controls, sampling, trajectory, uploading
-from dashboard.widgets.controls import Controls, sync
+from dashboard.widgets.controls import Controls, bound
 from dashboard.work.job import Status
 from dashboard.work.tab import MOST_NAME, MOST_PINS
 from mahmc import RunSpec
@@ -118,9 +118,9 @@ def _choose_quantity(here: Controls, shown: Shown) -> None:
         return
     labels, key = shown.labels(), f"explore.quantity.{shown.target.name}.{len(shown.names)}"
     st.selectbox(
-        "Quantity", shown.names, shown.names.index(sync(key, shown.name)), key=key, format_func=labels.__getitem__,
+        "Quantity", shown.names, shown.names.index(shown.name), format_func=labels.__getitem__,
         disabled=shown.target.name != here.settings.choices.target,
-        on_change=lambda: here.take("quantity", st.session_state[key]),
+        **bound(key, shown.name, lambda name: here.take("quantity", name)),
         help="The quantity that tiles, trace, histogram and running mean show.",
     )  # fmt: skip
 
@@ -180,8 +180,8 @@ def _pins(here: Controls, shown: Shown) -> None:
 def _pin_row(here: Controls, name: str, number: int, spec: RunSpec, drawn: int) -> None:
     field, reopen, unpin = st.columns([6, 1, 1], vertical_alignment="bottom")
     key = f"explore.pin.{number}"
-    field.text_input("Name", sync(key, name), key=key, max_chars=MOST_NAME, label_visibility="collapsed",
-                     on_change=lambda: here.tab.rename(number, st.session_state[key]))  # fmt: skip
+    field.text_input("Name", name, max_chars=MOST_NAME, label_visibility="collapsed",
+                     **bound(key, name, lambda text: here.tab.rename(number, text)))  # fmt: skip
     reopen.button("Reopen", key=f"{key}.reopen", on_click=here.tab.reopen, args=(number,), width="stretch",
                   help="Show this run again, with its settings in the controls")  # fmt: skip
     unpin.button("Unpin", key=f"{key}.unpin", on_click=here.tab.unpin, args=(number,), width="stretch")

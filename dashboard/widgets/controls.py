@@ -1,8 +1,7 @@
 """One widget for each kind of entry.
 
-Before a widget is drawn its state is set to what the settings say, where that differs: so a widget never shows anything
-else than the settings, whatever changed them, and nothing is lost when a page is left. When a person moves a widget,
-its callback changes the entry.
+A widget shows what the settings say, whatever changed them, and nothing is lost when a page is left: see `bound`.
+When a person moves a widget, its callback changes the entry.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypedDict
 from zlib import crc32
 
 import streamlit as st
@@ -18,8 +17,6 @@ import streamlit as st
 from dashboard.settings.entries import Entry, Number, OneOf, Settings, SomeOf
 from dashboard.work.tab import Tab
 from mahmc import InvalidInput, Parameter
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -51,19 +48,35 @@ class Controls:
         return f"{self.page}.{'.'.join(part for part in entry.at if part not in ('choices', 'chosen'))}{mark}"
 
 
-def sync(key: str, value: T) -> T:
-    """Have a widget show this value; returns it, to be given to the widget as its default as well.
+class Bound(TypedDict):
+    """What a widget is given so that it shows a value and tells of changes."""
 
-    Streamlit tells the browser once when a widget's state is set. If the page runs again in that moment, the message
-    may never arrive: then a widget that the browser draws for the first time shows its default, and sends that back.
+    key: str
+    on_change: Callable[[], None]
+
+
+def bound(key: str, value: Any, take: Callable[[Any], None]) -> Bound:
+    """The key and the event of a widget that shows this value, which the widget must be given as its default.
+
+    A widget that has another value is not set to this one, but makes room for a new widget, whose key has the next
+    number. The browser sends the values of all widgets with each request, and it may have sent the old value before it
+    hears of the new one. Streamlit would take the old value for an entry by the user, and undo what changed it: the
+    move of a slider beside a field. What is said of a widget that is gone is not listened to.
     """
-    if key in st.session_state and st.session_state[key] != value:
-        st.session_state[key] = value
-    return value
+    numbers: dict[str, int] = st.session_state.setdefault("widget numbers", {})
+    number = numbers.get(key, 0)
+    if st.session_state.get(_numbered(key, number), value) != value:
+        number = numbers[key] = number + 1
+
+    def changed() -> None:
+        if number == numbers.get(key, 0):
+            take(st.session_state[_numbered(key, number)])
+
+    return {"key": _numbered(key, number), "on_change": changed}
 
 
-def _took(controls: Controls, name: str, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
-    controls.take(name, read(st.session_state[key]))
+def _numbered(key: str, number: int) -> str:
+    return f"{key}.{number}"
 
 
 # ------------------------------------------------------------------------------------------------------ choices
@@ -76,8 +89,8 @@ def select(
     entry = controls.entry(name)
     key = controls.key(entry)
     options = _options(entry)
-    st.selectbox(label, options, options.index(sync(key, entry.value)), key=key, format_func=titles, help=help,
-                 on_change=_took, args=(controls, name, key))  # fmt: skip
+    st.selectbox(label, options, options.index(entry.value), format_func=titles, help=help,
+                 **bound(key, entry.value, lambda value: controls.take(name, value)))  # fmt: skip
     return entry.value
 
 
@@ -94,11 +107,11 @@ def segmented(
     entry = controls.entry(name)
     shown = options or tuple(_options(entry))
     key = f"{controls.key(entry)}.{crc32(repr(shown).encode()):x}"
-    value = sync(key, entry.value if entry.value in shown else shown[0])
+    value = entry.value if entry.value in shown else shown[0]
     st.segmented_control(
-        label, shown, default=value, key=key, required=True, on_change=_took, args=(controls, name, key), help=help,
-        label_visibility="collapsed" if hidden else "visible",
+        label, shown, default=value, required=True, help=help, label_visibility="collapsed" if hidden else "visible",
         format_func=titles.__getitem__ if titles else str.capitalize,
+        **bound(key, value, lambda chosen: controls.take(name, chosen)),
     )  # fmt: skip
 
 
@@ -113,25 +126,24 @@ def multiselect(
     """Some of the entry's options, in an order of their own; `picked` are those of them that may not all be in use."""
     entry = controls.entry(name)
     key = controls.key(entry)
-    value = sync(key, list(entry.value if picked is None else picked))
-    st.multiselect(label, _options(entry), value, key=key, format_func=titles, help=help,
-                   on_change=_took, args=(controls, name, key, tuple))  # fmt: skip
+    value = list(entry.value if picked is None else picked)
+    st.multiselect(label, _options(entry), value, format_func=titles, help=help,
+                   **bound(key, value, lambda chosen: controls.take(name, tuple(chosen))))  # fmt: skip
 
 
 def toggle(controls: Controls, name: str, label: str, help: str) -> bool:
     """A switch."""
     entry = controls.entry(name)
-    key = controls.key(entry)
-    st.toggle(label, sync(key, entry.value), key=key, help=help, on_change=_took, args=(controls, name, key))
+    st.toggle(label, entry.value, help=help,
+              **bound(controls.key(entry), entry.value, lambda value: controls.take(name, value)))  # fmt: skip
     return entry.value
 
 
 def stops(controls: Controls, name: str, label: str, values: tuple[int, ...], help: str) -> None:
     """A slider over some whole numbers."""
     entry = controls.entry(name)
-    key = controls.key(entry)
-    st.select_slider(label, values, sync(key, entry.value), key=key, format_func=short, help=help, on_change=_took,
-                     args=(controls, name, key))  # fmt: skip
+    st.select_slider(label, values, entry.value, format_func=short, help=help,
+                     **bound(controls.key(entry), entry.value, lambda value: controls.take(name, value)))  # fmt: skip
 
 
 def _options(entry: Entry) -> tuple[str, ...]:
@@ -163,14 +175,10 @@ def _parameter(entry: Entry) -> Parameter:
 
 def slider_and_field(parameter: Parameter, value: Any, key: str, take: Callable[[Any], None]) -> None:
     """Both show the value, and hand what is chosen to `take`."""
-    slider_key = f"{key}.slider"
-    place = sync(slider_key, _nearest(parameter, value))
+    place = _nearest(parameter, value)
     left, right = st.columns([3, 2], vertical_alignment="bottom", wrap=False)
-
-    def moved() -> None:
-        take(_plain(parameter, st.session_state[slider_key]))
-
-    common: dict[str, Any] = {"value": place, "key": slider_key, "help": parameter.help, "on_change": moved}
+    moved = bound(f"{key}.slider", place, lambda chosen: take(_plain(parameter, chosen)))
+    common: dict[str, Any] = {"value": place, "help": parameter.help, **moved}
     if options := _stops(parameter):
         left.select_slider(_label(parameter), options, format_func=short, **common)
     else:
@@ -188,20 +196,20 @@ def _field(
     disabled: bool = False,
 ) -> None:  # fmt: skip
     """A field for exact entry."""
-    shown = sync(key, value)
 
-    def entered() -> None:
+    def enter(typed: Any) -> None:
         """Take what was typed, unless it is out of range: then the field goes back to what it was."""
         try:
-            take(parameter.check(st.session_state[key]))
+            take(parameter.check(typed))
         except InvalidInput as refusal:
             st.toast(str(refusal))
 
     st.number_input(
-        _label(parameter) if visible else f"{_label(parameter)}, exact", value=shown, key=key, disabled=disabled,
+        _label(parameter) if visible else f"{_label(parameter)}, exact", value=value, disabled=disabled,
         label_visibility="visible" if visible else "collapsed", help=parameter.help if visible else None,
         format="%g" if parameter.kind == "float" else "%d", step=_step(parameter, value),
-        min_value=_bound(parameter, parameter.low), max_value=_bound(parameter, parameter.high), on_change=entered,
+        min_value=_bound(parameter, parameter.low), max_value=_bound(parameter, parameter.high),
+        **bound(key, value, enter),
     )  # fmt: skip
 
 

@@ -137,6 +137,8 @@ def _say_what_is_wrong(page: Controls, edited: Mixture, state: str) -> None:
 def _edit(page: Controls, state: str, key: str) -> None:
     """Take what was edited, if it is a mixture."""
     editor: _Editor = st.session_state[state]
+    if key != f"{state}.{editor.number}":
+        return  # of a table that is gone; see `bound`
     edited = _mixture(_applied(pd.DataFrame(editor.began), st.session_state[key]))
     try:
         FAMILIES[page.settings.choices.target].build(**edited)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from dashboard.settings.choices import Choices
 from dashboard.widgets import controls, sampling
-from dashboard.widgets.controls import Controls, sync
+from dashboard.widgets.controls import Controls, bound
 from dashboard.widgets.markup import unmarked, verbatim
 from mahmc import InvalidInput, Parameter, schedules
 from mahmc.samplers import EVERY_SAMPLER
@@ -73,15 +74,14 @@ def _place(choices: Choices, *more: str) -> tuple[str, ...]:
 def _choose_kind(page: Controls, kind: str) -> None:
     choices: Choices = page.settings.choices
     key = f"{page.page}.schedule.{choices.target}.{choices.sampler}"
-    st.segmented_control("Schedule", tuple(KINDS), default=sync(key, kind), key=key, required=True,
-                         format_func=KINDS.__getitem__, help=SCHEDULE_HELP, on_change=_switch,
-                         args=(page, key))  # fmt: skip
+    st.segmented_control("Schedule", tuple(KINDS), default=kind, required=True, format_func=KINDS.__getitem__,
+                         help=SCHEDULE_HELP, **bound(key, kind, partial(_switch, page)))  # fmt: skip
 
 
-def _switch(page: Controls, key: str) -> None:
+def _switch(page: Controls, kind: str) -> None:
     """Another kind: as the person left it, or at first with as many leapfrogs and updates as the usual schedule."""
     choices: Choices = page.settings.choices
-    kind, text = st.session_state[key], choices.schedule()
+    text = choices.schedule()
     if text != ALTERNATE:
         choices = choices.drafted(_place(choices, text.partition("(")[0]), text)
     if kind == ALTERNATE:
@@ -160,9 +160,9 @@ def _choose_sequences(page: Controls) -> None:
     choices: Choices = page.settings.choices
     draft = _place(choices, "typed")
     key = f"{page.page}.sequences.{choices.target}.{choices.sampler}"
-    shown = sync(key, choices.drafts[draft] if draft in choices.drafts else _lines(choices.law()))
-    text = st.text_area("Sequences, one a line", shown, key=key, help=SEQUENCES_HELP, height=120, on_change=_typed,
-                        args=(page, key, draft)) or ""  # fmt: skip
+    shown = choices.drafts[draft] if draft in choices.drafts else _lines(choices.law())
+    text = st.text_area("Sequences, one a line", shown, help=SEQUENCES_HELP, height=120,
+                        **bound(key, shown, partial(_typed, page, draft))) or ""  # fmt: skip
     try:
         _parsed(text, choices)
     except InvalidInput as refusal:
@@ -170,11 +170,11 @@ def _choose_sequences(page: Controls) -> None:
         _offer_repair(page, draft, text)
 
 
-def _typed(page: Controls, key: str, draft: tuple[str, ...]) -> None:
+def _typed(page: Controls, draft: tuple[str, ...], text: str) -> None:
     """Keep what was typed, and use it if it is a schedule."""
-    choices: Choices = page.settings.choices.drafted(draft, st.session_state[key])
+    choices: Choices = page.settings.choices.drafted(draft, text)
     with suppress(InvalidInput):  # the page says what is wrong, and the last good schedule stays
-        choices = _with_schedule(choices, _parsed(st.session_state[key], choices))
+        choices = _with_schedule(choices, _parsed(text, choices))
     _change(page, choices)
 
 
@@ -234,19 +234,17 @@ def _choose_updates(page: Controls, several: bool) -> None:
     key = f"{page.page}.{choices.target}.update.{several}.{','.join(able)}"
     if several and len(able) > 1:
         st.multiselect(
-            "Updates Q₁, Q₂, … of qᴼ", able, sync(key, list(picked)), key=key, on_change=_pick, args=(page, key),
+            "Updates Q₁, Q₂, … of qᴼ", able, list(picked), **bound(key, list(picked), partial(_pick, page)),
             help=f"{UPDATE_HELP} Their order is that of the kinds of update in the schedule.",
         )  # fmt: skip
     else:
-        st.segmented_control("Update of qᴼ", able, default=sync(key, picked[0]), key=key, required=True,
-                             format_func=str.capitalize, help=UPDATE_HELP, on_change=_pick,
-                             args=(page, key))  # fmt: skip
+        st.segmented_control("Update of qᴼ", able, default=picked[0], required=True, format_func=str.capitalize,
+                             help=UPDATE_HELP, **bound(key, picked[0], partial(_pick, page)))  # fmt: skip
 
 
-def _pick(page: Controls, key: str) -> None:
+def _pick(page: Controls, chosen: str | list[str]) -> None:
     """Take what was picked; of nothing the first that was picked before stays."""
     choices: Choices = page.settings.choices
-    chosen = st.session_state[key]
     names = tuple(chosen) if isinstance(chosen, list) else (chosen,)
     names = names or choices.picked()[:1]
     usual = names == choices.updates()[:1]
@@ -267,13 +265,11 @@ def _choose_outer(page: Controls) -> None:
     options = (*sorted(choices.family().updates, key=lambda name: name != usual), NONE)
     key = f"{page.page}.{choices.target}.{choices.sampler}.outer.{usual}"
     st.segmented_control(
-        "After the trajectory", options, default=sync(key, chosen), key=key, required=True,
-        format_func=str.capitalize, help=OUTER_HELP,
-        on_change=_take_outer, args=(page, usual, key),
+        "After the trajectory", options, default=chosen, required=True, format_func=str.capitalize, help=OUTER_HELP,
+        **bound(key, chosen, partial(_take_outer, page, usual)),
     )  # fmt: skip
 
 
-def _take_outer(page: Controls, usual: str, key: str) -> None:
+def _take_outer(page: Controls, usual: str, chosen: str) -> None:
     choices: Choices = page.settings.choices
-    chosen = st.session_state[key]
     _change(page, choices.put(_place(choices, "outer"), None if chosen == usual else chosen))

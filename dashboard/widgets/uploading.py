@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.settings.uploads import TARGET, Upload
-from dashboard.widgets.controls import Controls, sync
+from dashboard.widgets.controls import Controls, bound
 from dashboard.widgets.markup import unmarked, verbatim
 from mahmc import InvalidInput, tabular
 from mahmc.tabular import Table
@@ -90,8 +90,7 @@ def choose_known(page: Controls, name: str) -> None:
         st.caption("Your own data are uploaded on Explore, in the full view.")
         return
     titles = {"": BREAST_CANCER} | {mark: f"{upload.file}, {upload.size}" for mark, upload in uploads.items()}
-    value = page.entry(name).value
+    value = page.entry(name).value if page.entry(name).value in titles else ""
     key = f"{page.page}.data.{len(uploads)}"
-    place = list(titles).index(sync(key, value if value in titles else ""))
-    st.selectbox("Data", tuple(titles), place, key=key, format_func=titles.__getitem__,
-                 on_change=lambda: page.take(name, st.session_state[key]))  # fmt: skip
+    st.selectbox("Data", tuple(titles), list(titles).index(value), format_func=titles.__getitem__,
+                 **bound(key, value, lambda mark: page.take(name, mark)))  # fmt: skip

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from dashboard.live.component import OUT_OF_REACH
 from mahmc import RunSpec
 from mahmc.diagnostics import arviz
-from tests.support.browser import Servers, edit_first_row
+from tests.support.browser import HeldMessages, Servers, edit_first_row
 from tests.support.browser_pages import (
     FINISHED,
     LONG,
@@ -110,6 +110,24 @@ def test_restart_on_slider(page: Page, link: Callable[..., str]) -> None:
     says(page, "Drawing:")
     expect(page.get_by_text("belong to earlier settings")).to_have_count(0)
     press(page, "Reset")
+
+
+def test_a_slider_and_run_faster_than_the_page_answers(page: Page, link: Callable[..., str]) -> None:
+    """The click on Run also brings the field beside the slider as it was before the slider moved."""
+    held = HeldMessages(page)
+    open_page(page, link(target="gmm", **SMALL))
+    held.is_holding = True
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    slider.press("ArrowLeft")
+    held.until_runs(page, 1)
+    press(page, "Run")
+    held.until_runs(page, 2)
+    held.release()
+    says(page, FINISHED)
+    page.wait_for_function("() => /epsilon=/.test(location.search)", timeout=WAIT)
+    assert query(page)["epsilon"] == page.get_by_label("ε Step size, exact").input_value()
+    expect(page.get_by_text("belong to earlier settings")).to_have_count(0)
 
 
 def test_deep_link_and_download_give_the_same_draws(

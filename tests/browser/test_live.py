@@ -18,10 +18,10 @@ from playwright.sync_api import (
     Response,
     Route,
     ViewportSize,
-    WebSocketRoute,
     expect,
 )
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.support.browser import HeldMessages
 
 APP = Path(__file__).parent / "apps" / "live_app.py"
 LIMIT = 200_000  # bytes of an update of 16 traces × 2000 points and some
@@ -676,34 +676,6 @@ def test_another_page_is_one_entry_and_back_leads_to_the_link_before(app: Page, 
     on_page(app, "two")
     number_is(app, 7)
     assert history(app) == entries + 1
-
-
-class HeldMessages:
-    """What the server says to Streamlit's own script, kept back while a test wants it."""
-
-    def __init__(self, page: Page) -> None:
-        self.is_holding = False
-        self.messages: list[str | bytes] = []
-        page.route_web_socket("**/_stcore/stream", self.connected)
-
-    def connected(self, browser: WebSocketRoute) -> None:
-        self.browser, server = browser, browser.connect_to_server()
-        browser.on_message(server.send)
-        server.on_message(lambda message: self.messages.append(message) if self.is_holding else browser.send(message))
-
-    def runs(self) -> int:
-        """How many runs have ended."""
-        kinds = [ForwardMsg.FromString(message).WhichOneof("type") for message in self.messages]  # type: ignore[arg-type]
-        return kinds.count("script_finished")
-
-    def until_runs(self, page: Page, count: int) -> None:
-        while self.runs() < count:
-            page.wait_for_timeout(50)
-
-    def release(self) -> None:
-        self.is_holding = False
-        for message in self.messages:
-            self.browser.send(message)
 
 
 def test_a_run_that_ends_after_back_leaves_the_way_forward(page: Page, serve: Callable[[Path], str]) -> None:
