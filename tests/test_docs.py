@@ -26,6 +26,7 @@ def test_code_blocks_run(guide: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(mahmc, "compare", partial(mahmc.compare, gradients=160_000, replicates=2))
     monkeypatch.setattr(mahmc, "check", partial(mahmc.check, budget=0.05))
+    monkeypatch.setattr(mahmc, "check_sampler", partial(mahmc.check_sampler, budget=0.05))
     before = dict(FAMILIES)
     names: dict[str, object] = {"__name__": guide.stem}
     try:

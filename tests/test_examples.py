@@ -184,12 +184,17 @@ def geweke(sampler: str, update: str, replicates: int, mutant: dict[str, Any] | 
 
 
 def test_geweke_joint_distribution_of_parameters_and_data() -> None:
-    """False alarms at most 1e-5; the same test sees a slab that is a third too wide, and a wrong prior inclusion."""
+    """False alarms at most 1e-5; the same test sees a slab that is a third too wide."""
     found = geweke("mahmc", "gibbs", 500)
     assert found.p_value > 1e-5, found
-    for mutant in ({"slab": 1.35}, {"inclusion": 0.5}):
-        wrong = geweke("mahmc", "gibbs", 500, mutant)
-        assert wrong.p_value < 1e-5, (mutant, wrong)
+    wrong = geweke("mahmc", "gibbs", 500, {"slab": 1.35})
+    assert wrong.p_value < 1e-5, wrong
+
+
+@pytest.mark.long
+def test_geweke_sees_a_wrong_prior_inclusion() -> None:
+    wrong = geweke("mahmc", "gibbs", 500, {"inclusion": 0.5})
+    assert wrong.p_value < 1e-5, wrong
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from mahmc.checks import functions
 from mahmc.checks.power import smallest_change, smallest_mass
 from mahmc.checks.steps import StepSubject
 from mahmc.checks.subjects import Exact, Moved, Subject, engine_subject
-from mahmc.checks.two_samples import ELEMENTS, PRODUCTS, compare, same_mean, unseen
+from mahmc.checks.two_samples import ELEMENTS, PRODUCTS, compare, mean_ranks, same_mean, unseen
 from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, factors, sequential, unclear
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
@@ -108,13 +108,11 @@ def check_independence(
 
     Of every scalar, and of its spread, as centred ranks f, the mean over blocks of Σ_{i≠j} f_i f_j must be zero.
     """
-    from scipy import stats
-
     table = functions.columns(subject.moved(draws, 1, (seed, 1), workbench or Workbench()).moved)
     n = len(table.values[0]) - len(table.values[0]) % LANES
     comparisons = []
     for name, values in ((name, x[:n]) for name, x in zip(table.names, table.values, strict=True)):
-        rank = (stats.rankdata(values) - 0.5) / values.size - 0.5
+        rank = (mean_ranks(values) - 0.5) / values.size - 0.5
         for what, x in ((name, rank), (f"spread of {name}", rank**2)):
             f = (x - x.mean()).reshape(-1, LANES)
             products = f.sum(axis=1) ** 2 - (f**2).sum(axis=1)
