@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE  # else each process would compile all that it 
 find = $(shell for p in $$(command -v python$(1)) $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).*/bin/python \
   2>/dev/null | tail -n 1); do "$$p" -c '' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help run test setup browser compiled lint bench check-long test-adapters clean
+.PHONY: help run test tests setup browser compiled lint bench check-long test-adapters clean
 
 help:
 	@echo "make run         set up, compile and serve the dashboard on http://localhost:$(PORT)"
@@ -71,8 +71,10 @@ compiled: $(VENV)/run.stamp
 test:
 	@$(MAKE) --no-print-directory -j 3 $(VENV)/libraries.stamp $(OTHERS:%=libraries-%)
 	@$(MAKE) --no-print-directory -j 2 browser compiled
+	@$(MAKE) --no-print-directory -j 2 tests $(OTHERS:%=test-%)
+
+tests:
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not long" tests
-	@$(MAKE) --no-print-directory --output-sync=target -j 2 $(OTHERS:%=test-%)
 
 # The libraries for another version of Python, if there is one. Their installation goes on side by side.
 libraries-%:
@@ -80,11 +82,14 @@ libraries-%:
 	if [ -z "$$python" ]; then echo "Python $*: not found, left out"; \
 	else $(MAKE) --no-print-directory .venv-$*/libraries.stamp VENV=.venv-$* PYTHON="$$python"; fi
 
-# The quick tests on another version of Python. One process: a second one would compile the same kernels again.
+# The quick tests on another version of Python, beside the others: all they say if they fail, else the last line. One
+# process: a second one would compile the same kernels again.
 test-%: libraries-%
 	@if [ -e .venv-$*/libraries.stamp ]; then \
-	  echo "Python $*:"; $(MAKE) --no-print-directory .venv-$*/quick.stamp VENV=.venv-$* && \
-	  .venv-$*/bin/python -m pytest -q -m quick --ignore tests/browser tests; fi
+	  $(MAKE) --no-print-directory .venv-$*/quick.stamp VENV=.venv-$* && \
+	  if .venv-$*/bin/python -m pytest -q -m quick --ignore tests/browser tests >.venv-$*/tests.log 2>&1; \
+	  then echo "Python $*: $$(tail -n 1 .venv-$*/tests.log)"; \
+	  else echo "Python $*:"; cat .venv-$*/tests.log; exit 1; fi; fi
 
 lint: setup
 	$(BIN)/ruff check .

@@ -165,7 +165,6 @@ class Normal:
         return {"y": rng.normal(parameters["mu"], 1.0, 20)}
 
 
-@pytest.mark.quick
 def test_false_alarms_of_differences_keep_their_rate() -> None:
     """Stationary steps of x and of a coin, beside data: 400 samples at 1 %, up to four standard errors."""
     p_values = []
@@ -335,7 +334,6 @@ def test_ranks_of_equal_values_are_drawn() -> None:
     assert stats.chisquare(np.bincount(ranks[:, 0], minlength=8)).pvalue > 1e-6
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(("n", "ranked", "bins"), [(64, 31, 3), (400, 31, 16), (4000, 20, 16)])
 def test_false_alarms_of_calibration_keep_their_rate(n: int, ranked: int, bins: int) -> None:
     """Uniform ranks, also in bins that do not divide them evenly: 2500 tests at 1 %, up to four standard errors."""
@@ -346,7 +344,6 @@ def test_false_alarms_of_calibration_keep_their_rate(n: int, ranked: int, bins: 
     assert np.mean(p_values < 0.01) <= 0.01 + 4.0 * np.sqrt(0.01 * 0.99 / 2500)
 
 
-@pytest.mark.quick
 def test_an_error_in_ranks_of_the_stated_size_is_caught_as_often_as_stated() -> None:
     """Nine in ten, of 2000 tests, up to four standard errors; and a smaller one is not."""
     n, bins, level = 2048, 16, 1e-5
@@ -390,7 +387,6 @@ def test_agreement_of_short_chains_is_not_enough_to_tell() -> None:
     assert "in the worst case of" in found.catches
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("k", [2, 5])
 def test_an_error_of_the_stated_size_is_seen_by_agreement(k: int) -> None:
     """Planted in one sampler of k with 32 chains each: nine in ten of 1000, up to four errors and what t is off by."""
@@ -406,7 +402,6 @@ def test_an_error_of_the_stated_size_is_seen_by_agreement(k: int) -> None:
 # ----------------------------------------------------------------------------------------------- detailed balance
 
 
-@pytest.mark.quick
 def test_flows_that_are_looked_at_would_show() -> None:
     """Pairs with little flow are counted and left out; of those looked at, the worst shows 25 % nine times in ten."""
     rng = np.random.default_rng(6)

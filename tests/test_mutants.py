@@ -15,14 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 
 ROOT = Path(__file__).parent.parent
-# For make test: one in each kernel, one in a target, and one that only the test of independence sees. The others are in
-# make check-long.
+# For make test: one in each kernel. The others are in make check-long.
 ONE_OF_EACH_KIND = {
     "no delta_E",
     "v not divided by the ratio on acceptance",
     "k not reduced by what a visit costs",
-    "a Gibbs draw with the wrong rate",
-    "a block of chains that shares D itself",
 }
 
 
@@ -203,8 +200,11 @@ def test_checks_catch(mutant: Mutant, tmp_path: Path) -> None:
 
 
 def test_the_engine_itself_is_passed_by_the_same_procedure(tmp_path: Path) -> None:
-    """The copy without a change is called right, so what catches mutants is not the procedure."""
+    """The copy without a change is not called wrong, so what catches mutants is not the procedure.
+
+    With a fifth of the draws, as mutants are looked at, no more can be said; test_checks has the engine called right.
+    """
     shutil.copytree(ROOT / "mahmc", tmp_path / "mahmc", ignore=shutil.ignore_patterns("__pycache__"))
     result = verdict_on(tmp_path, ("gmm", "mahmc", "metropolis"), tmp_path / "cache")
     assert "invariance: Right" in result.stdout, result.stdout + result.stderr
-    assert "with all draws: right" in result.stdout, result.stdout + result.stderr
+    assert "all checks: not enough draws to tell" in result.stdout, result.stdout + result.stderr

@@ -116,10 +116,10 @@ def test_a_full_conditional_that_is_wrong_in_the_last_of_200_sites_is_refused() 
 
 
 @pytest.mark.parametrize("function", [gibbs, flip], ids=["full conditional", "single site"])
-def test_right_targets_with_a_thousand_sites_pass(function: Callable) -> None:
+def test_right_targets_with_many_sites_pass(function: Callable) -> None:
     family = coins(function)
-    family(n=1000)
-    assert "s[777]" in refusal_of(family, n=1000, stuck=(777.0,))
+    family(n=500)
+    assert "s[377]" in refusal_of(family, n=500, stuck=(377.0,))
 
 
 def test_an_error_that_is_small_but_in_every_site_is_seen() -> None:
@@ -218,7 +218,6 @@ def test_real_sites_are_looked_at_one_by_one(mistake: dict[str, float]) -> None:
 # ------------------------------------------------------------------------------------------- bounds of p-values
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("chance", [0.5, 0.02, 0.0005])
 @pytest.mark.parametrize("repeats", [16, 512])
 def test_false_alarms_of_frequencies_keep_their_rate(chance: float, repeats: int) -> None:
@@ -230,7 +229,6 @@ def test_false_alarms_of_frequencies_keep_their_rate(chance: float, repeats: int
         assert np.mean(p_values < level) <= level + 4.0 * np.sqrt(level / 20_000)
 
 
-@pytest.mark.quick
 def test_false_alarms_of_sums_keep_their_rate() -> None:
     """Means of normal, of skewed and of rare scores, 4000 each at 1 % and at 0.1 %, up to four standard errors."""
     rng = np.random.default_rng(9)
