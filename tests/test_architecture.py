@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -157,3 +158,16 @@ def test_pages_are_the_same_short_sentence() -> None:
         said = [ast.unparse(call.func).replace(f"{path.stem}.", "") for call in calls if isinstance(call, ast.Call)]
         whole = ["page.opened", "sidebar", "page.followed", "body", "share"]
         assert said == ([s for s in whole if s not in ("sidebar", "share")] if path.stem == "overview" else whole)
+
+
+# ---------------------------------------------------------------------------------------------------- the packages
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    """Adapters have requirements of their own, and whoever loads the pytest plugin has pytest."""
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    declared = {re.split(r"[<>=\[]", line)[0] for line in lines if line and not line.startswith("#")}
+    apart = {ROOT / "mahmc" / "pytest_plugin.py", *files("mahmc/adapters")}
+    paths = [ROOT / "app.py", *files("pages"), *files("dashboard"), *files("mahmc")]
+    found = {name.partition(".")[0] for path in paths if path not in apart for name in imported(path)}
+    assert found - set(sys.stdlib_module_names) - {"mahmc", "dashboard", "app"} <= declared
