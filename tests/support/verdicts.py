@@ -16,7 +16,7 @@ from mahmc.targets import Target
 from tests.support.cases import HARD, hard_case, pairs
 
 PAPERS = ("mdc", "blr", "gmm")
-DRAWS = 32768  # sixteen times as many in test_at_the_papers_settings
+DRAWS = 65536  # eight times as many in test_at_the_papers_settings
 
 
 def updates_of(target: str) -> tuple[str, ...]:
