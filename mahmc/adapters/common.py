@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -58,18 +58,3 @@ def refuse_unknown(found: Mapping[str, Any] | set[str], wanted: States, who: str
         parts = [f"{', '.join(missing)} of the target is missing in the model"] if missing else []
         parts += [f"{', '.join(extra)} of the model is not in the target"] if extra else []
         raise InvalidInput(f"{who}: {' and '.join(parts)}. Give both the same names: {', '.join(wanted)}.")
-
-
-def in_words(error: Exception) -> str:
-    """An error of a library, in one line."""
-    return f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no message'}"
-
-
-def attempt(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """The function's result; what it raises becomes a message that says where."""
-    try:
-        return function(*arguments)
-    except InvalidInput:
-        raise
-    except Exception as error:
-        raise InvalidInput(f"{what} raised {in_words(error)}") from error

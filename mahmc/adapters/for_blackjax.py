@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.adapters.common import States, attempt, jax_in_float64, keys, length, refuse_whole_numbers, strong
+from mahmc.adapters.common import States, jax_in_float64, keys, length, refuse_whole_numbers, strong
+from mahmc.checks.steps import called
 from mahmc.parameters import InvalidInput
 
 
@@ -59,7 +60,7 @@ class BlackjaxSampler:
         """BlackJAX's state of each chain, from positions by name."""
         refuse_whole_numbers(states, self.name, "Use mahmc.adapters.numpyro(HMCGibbs(…)), or a step of your own.")
         position = {name: np.asarray(x, float) for name, x in states.items()}
-        chain = attempt(f"{self.name}.init", self._init, position, keys(rng, length(states)))
+        chain = called(f"{self.name}.init", self._init, position, keys(rng, length(states)))
         if not hasattr(chain, "position"):
             raise InvalidInput(f"{self.name}: a state without position ({type(chain).__name__}) cannot be checked.")
         return self._by_name(chain)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.adapters.common import States, attempt, length, library, refuse_whole_numbers
+from mahmc.adapters.common import States, length, library, refuse_whole_numbers
+from mahmc.checks.steps import called
 from mahmc.parameters import InvalidInput
 
 
@@ -73,7 +74,7 @@ class EmceeSampler:
             raise InvalidInput(f"walkers = {self.group} is not allowed: {ndim} coordinates need {2 * ndim} or more.")
         if n % self.group:
             raise InvalidInput(f"{n} chains are not a whole number of ensembles with {self.group} walkers.")
-        log_prob, blobs = attempt(f"{self.name}: log_prob", self._ensemble(ndim).compute_log_prob, coords)
+        log_prob, blobs = called(f"{self.name}: log_prob", self._ensemble(ndim).compute_log_prob, coords)
         if blobs is not None:
             raise InvalidInput(f"{self.name}: log_prob returns blobs beside the log density: return that alone.")
         return {**states, "log_prob": np.asarray(log_prob, float)}

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.adapters.common import States, attempt, jax_in_float64, keys, length, library, refuse_unknown, strong
+from mahmc.adapters.common import States, jax_in_float64, keys, length, library, refuse_unknown, strong
+from mahmc.checks.steps import called
 from mahmc.parameters import InvalidInput
 
 NO_WARMUP = 0  # iterations in which a kernel would adapt
@@ -75,7 +76,7 @@ class NumpyroSampler:
         """The kernel's state of each chain, from states by name."""
         self._check_sites(states)
         given = {name: _as_wide_as_jax_has(np.asarray(x)) for name, x in states.items()}
-        chain = attempt(f"{self.name}.init", self._begin, keys(rng, length(states)), given)
+        chain = called(f"{self.name}.init", self._begin, keys(rng, length(states)), given)
         return {**states, "chain": chain}
 
     def step(self, state: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
@@ -107,7 +108,7 @@ class NumpyroSampler:
         model_args, model_kwargs = self._arguments
         seeded = handlers.seed(self._kernel.model, self._jax.random.PRNGKey(0))
         traced = partial(handlers.trace(seeded).get_trace, *model_args, **model_kwargs)
-        trace = attempt(f"the model of {self.name}", traced)
+        trace = called(f"the model of {self.name}", traced)
         latent = {name for name, site in trace.items() if site["type"] == "sample" and not site["is_observed"]}
         refuse_unknown(latent, states, self.name)
 

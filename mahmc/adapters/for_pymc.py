@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.adapters.common import States, attempt, length, library, refuse_unknown
+from mahmc.adapters.common import States, length, library, refuse_unknown
+from mahmc.checks.steps import called
 from mahmc.parameters import InvalidInput
 
 
@@ -51,7 +52,7 @@ class PymcSampler:
         if not callable(step_method):
             raise InvalidInput("step_method must be a function that makes the step method: lambda: pm.Metropolis().")
         with model:
-            made = attempt("step_method()", step_method)
+            made = called("step_method()", step_method)
         made = pm.CompoundStep(list(made)) if isinstance(made, list | tuple) else made
         if not callable(getattr(made, "step", None)):
             raise InvalidInput(f"step_method() returned {type(made).__name__}, which is not a step method of PyMC.")

@@ -317,7 +317,7 @@ def fits(case: Case, sampler: str) -> bool:
 
 
 def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
-    """The cell of a case and a sampler, with parameters of one's own in place of the case's."""
+    """The cell of a case and a sampler, with other parameters in place of the case's."""
     method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
     chosen: dict[str, Any] = {name: value for name, value in case.values.items() if name in method.parameters}
     if case.update is not None:

@@ -124,7 +124,7 @@ class StepSubject:
 
     def _drawn(self, rng: np.random.Generator, n: int) -> States:
         """Exact draws. A mistake in these is not the sampler's."""
-        found = _called("exact", self.exact, rng, n)
+        found = called("exact", self.exact, rng, n)
         if not isinstance(found, Mapping):
             raise InvalidInput(f"exact returned {type(found).__name__}: return n draws by name, as {{'x': …}}.")
         draws = {str(name): np.asarray(x) for name, x in found.items()}
@@ -137,10 +137,10 @@ class StepSubject:
 
     def _begun(self, starts: States, rng: np.random.Generator) -> Any:
         copies = {name: x.copy() for name, x in starts.items()}
-        return copies if self.init is None else _called(f"{self.name}.init", self.init, copies, rng)
+        return copies if self.init is None else called(f"{self.name}.init", self.init, copies, rng)
 
     def _stepped(self, state: Any, rng: np.random.Generator) -> Any:
-        return _called(f"{self.name}.step", self.step, state, rng)
+        return called(f"{self.name}.step", self.step, state, rng)
 
     def _states(self, state: Any, starts: States) -> States:
         """The target's quantities of a state, if they are as they were."""
@@ -210,14 +210,15 @@ class StepSubject:
         return self._states(state, starts)
 
 
-def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What somebody's function returns; if it raises, a message with its name."""
+def called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """What somebody's function returns. If the function raises, the message names it and has the error's first line."""
     try:
         return function(*arguments)
     except InvalidInput:
         raise
     except Exception as error:
-        raise InvalidInput(f"{what} raised {type(error).__name__}: {error}") from error
+        said = str(error).strip().partition("\n")[0]
+        raise InvalidInput(f"{what} raised {type(error).__name__}: {said or 'no message'}") from error
 
 
 def _same(a: States, b: States) -> bool:
@@ -236,7 +237,7 @@ def _parts(sampler: Any) -> tuple[Step, Step | None, int]:
     group = getattr(sampler, "group", 1)
     if not isinstance(group, int) or not 1 <= group <= MOST_IN_A_GROUP:
         raise InvalidInput(
-            f"group = {group!r} is not allowed: so many chains know of each other, a whole number from 1 to "
+            f"group = {group!r} is not allowed: give the number of chains that move by each other's places, from 1 to "
             f"{MOST_IN_A_GROUP}."
         )
     if hasattr(sampler, "step"):

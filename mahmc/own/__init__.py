@@ -1,4 +1,4 @@
-"""A target of one's own: a class, a decorator, and helpers to write its functions with. See docs/own-target.md.
+"""A custom target: a class, a decorator, and helpers to write its functions with. See docs/own-target.md.
 
     import mahmc
     from mahmc.own import exp, real

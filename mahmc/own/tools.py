@@ -1,4 +1,4 @@
-"""What U, grad_U and updates of one's own target are written with.
+"""What U, grad_U and updates of a custom target are written with.
 
 Each works on a quantity of eight chains at once (see mahmc/lanes.py) and on plain numbers alike:
 

@@ -1,4 +1,4 @@
-"""The variables of one's own target, and the rows they take in q and in other."""
+"""The variables of a custom target, and the rows they take in q and in other."""
 
 from __future__ import annotations
 

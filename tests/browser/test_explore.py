@@ -16,12 +16,13 @@ from playwright.sync_api import Browser, Page, expect
 from dashboard.live.component import OUT_OF_REACH
 from mahmc import RunSpec
 from mahmc.diagnostics import arviz
-from tests.support.browser import HeldMessages, Servers, edit_first_row
+from tests.support.browser import Servers, edit_first_row
 from tests.support.browser_pages import (
     FINISHED,
     LONG,
     SMALL,
     WAIT,
+    HeldMessages,
     address,
     chart,
     download,

@@ -182,8 +182,7 @@ def test_a_card_of_the_overview_is_one_entry(page: Page, serve: Servers) -> None
     page.go_back()
     expect(page.get_by_role("heading", name=OVERVIEW)).to_be_visible(timeout=WAIT)
     assert (path(page), query(page)) == ("/", {})
-    settled(page)  # Streamlit writes the address of a page that runs: after an early Forward it would write this one
-    page.go_forward()
+    page.go_forward()  # at once: the overview may still be running
     shown(page, "Explore")
     until_query(page, target="gmm", seed="7")
     says(page, "Finished:")

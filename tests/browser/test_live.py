@@ -21,7 +21,7 @@ from playwright.sync_api import (
     expect,
 )
 
-from tests.support.browser import HeldMessages
+from tests.support.browser_pages import HeldMessages, until
 
 APP = Path(__file__).parent / "apps" / "live_app.py"
 LIMIT = 200_000  # bytes of an update of 16 traces × 2000 points and some
@@ -716,8 +716,7 @@ def test_a_page_that_is_being_left_does_not_ask_to_run(page: Page, serve: Callab
     held.until_runs(app, 1)
     looks: list[Route] = []
     app.route("**/two?since=*", lambda route: (looks.append(route), route.fulfill(status=205)))
-    while len(looks) < 3:
-        app.wait_for_timeout(50)
+    until(app, lambda: len(looks) >= 3, True)
     app.unroute("**/two?since=*")
     held.release()
     on_page(app, "one")

@@ -15,10 +15,9 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Playwright, Response, WebSocketRoute
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Playwright, Response
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = ROOT / ".test-artifacts"  # screenshots of failed tests; not in git
@@ -253,34 +252,3 @@ def edit_first_row(page: Page, across: float, text: str) -> None:
             continue
     editor.fill(text)
     editor.press("Enter")
-
-
-# ----------------------------------------------------------------------------------------- what the server says
-
-
-class HeldMessages:
-    """What the server says to Streamlit's own script, kept back while a test wants it."""
-
-    def __init__(self, page: Page) -> None:
-        self.is_holding = False
-        self.messages: list[str | bytes] = []
-        page.route_web_socket("**/_stcore/stream", self.connected)
-
-    def connected(self, browser: WebSocketRoute) -> None:
-        self.browser, server = browser, browser.connect_to_server()
-        browser.on_message(server.send)
-        server.on_message(lambda message: self.messages.append(message) if self.is_holding else browser.send(message))
-
-    def runs(self) -> int:
-        """How many runs have ended."""
-        kinds = [ForwardMsg.FromString(message).WhichOneof("type") for message in self.messages]  # type: ignore[arg-type]
-        return kinds.count("script_finished")
-
-    def until_runs(self, page: Page, count: int) -> None:
-        while self.runs() < count:
-            page.wait_for_timeout(50)
-
-    def release(self) -> None:
-        self.is_holding = False
-        for message in self.messages:
-            self.browser.send(message)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlparse
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.support.browser import ROOT, Servers
 
@@ -247,3 +248,33 @@ def frames(page: Page) -> list[int]:
     found: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: found.append(len(frame))))
     return found
+
+
+# -------------------------------------------------------------------------------------------- what the server says
+
+
+class HeldMessages:
+    """What the server says to Streamlit's own script, kept back while a test wants it."""
+
+    def __init__(self, page: Page) -> None:
+        self.is_holding = False
+        self.messages: list[str | bytes] = []
+        page.route_web_socket("**/_stcore/stream", self.connected)
+
+    def connected(self, browser: WebSocketRoute) -> None:
+        self.browser, server = browser, browser.connect_to_server()
+        browser.on_message(server.send)
+        server.on_message(lambda message: self.messages.append(message) if self.is_holding else browser.send(message))
+
+    def runs(self) -> int:
+        """How many runs have ended."""
+        kinds = [ForwardMsg.FromString(message).WhichOneof("type") for message in self.messages]  # type: ignore[arg-type]
+        return kinds.count("script_finished")
+
+    def until_runs(self, page: Page, count: int) -> None:
+        until(page, lambda: self.runs() >= count, True)
+
+    def release(self) -> None:
+        self.is_holding = False
+        for message in self.messages:
+            self.browser.send(message)
