@@ -46,11 +46,13 @@ def _custom_case(here: Controls) -> None:
             if choices.data in here.tab.uploads and not choices.built(here.tab.uploads).truths:
                 st.caption(uploading.NO_TRUTH)
     with st.expander(f"Parameters of {EVERY_SAMPLER[choices.sampler].title}", key="checks.custom.sampler"):
-        trajectory.choose(here, full=True)
-        if text := beads.words(choices):
-            st.caption(text)
-        for request in beads.requests(choices, 0):
-            component.part(request.place, "chart")
+        with page.place("trajectory"):
+            trajectory.choose(here, full=True)
+        with page.place("drawing"):
+            if text := beads.words(choices):
+                st.caption(text)
+            for request in beads.requests(choices, 0):
+                component.part(request.place, "chart")
         sampling.offer_defaults(here)
     shown = Shown(here.settings, here.tab.now())
     for cell in shown.cells:

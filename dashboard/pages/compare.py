@@ -29,25 +29,32 @@ def sidebar(here: Controls) -> None:
     with st.sidebar:
         sampling.choose_target(here)
         choices = here.settings.choices
-        if choices.target == TARGET:
-            uploading.choose_known(here, "data")
+        with page.place("data"):
+            if choices.target == TARGET:
+                uploading.choose_known(here, "data")
         controls.multiselect(here, "samplers", "Samplers", lambda name: SAMPLERS[name].title)
-        able = here.settings.able()
-        if left_out := [SAMPLERS[name].title for name in here.settings.samplers if name not in able]:
-            st.caption(f"Left out: {', '.join(left_out)}, as this target has no discrete variables to visit.")
-        if choices.family().updates:
-            controls.toggle(
-                here, "iid", "MAHMC: Nᵁ against an i.i.d. schedule of the same mean",
-                help="Also MAHMC with each step drawn on its own, a leapfrog or an update, as many of both on average.",
-            )  # fmt: skip
-        if choices.target == tables.SECOND_TARGET:
-            controls.toggle(here, "second", "Also MAHMC at Nᵁ = 4, ε = 0.035",
-                            help="The paper's second figure for MAHMC on MDC, 6.08e-3.")  # fmt: skip
-        for name in able:
-            _sampler(here, name)
+        with page.place("samplers"):
+            _samplers(here)
         for name in ("budget", "replicates"):
             controls.field(here, name)
         controls.seed(here)
+
+
+def _samplers(here: Controls) -> None:
+    """What is compared beside the samplers that were picked, and the settings of each."""
+    choices, able = here.settings.choices, here.settings.able()
+    if left_out := [SAMPLERS[name].title for name in here.settings.samplers if name not in able]:
+        st.caption(f"Left out: {', '.join(left_out)}, as this target has no discrete variables to visit.")
+    if choices.family().updates:
+        controls.toggle(
+            here, "iid", "MAHMC: Nᵁ against an i.i.d. schedule of the same mean",
+            help="Also MAHMC with each step drawn on its own, a leapfrog or an update, as many of both on average.",
+        )  # fmt: skip
+    if choices.target == tables.SECOND_TARGET:
+        controls.toggle(here, "second", "Also MAHMC at Nᵁ = 4, ε = 0.035",
+                        help="The paper's second figure for MAHMC on MDC, 6.08e-3.")  # fmt: skip
+    for name in able:
+        _sampler(here, name)
 
 
 def _sampler(here: Controls, sampler: str) -> None:

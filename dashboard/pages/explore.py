@@ -27,23 +27,33 @@ def sidebar(here: Controls) -> None:
         controls.segmented(here, "view", "Depth", help="Simple: the essentials. Full: every control and diagnostic.")
         full = here.settings.view == "full"
         sampling.choose_target_and_sampler(here)
-        trajectory.choose(here, full)
-        if full:
-            _drawing(here)
-        sampling.offer_defaults(here)
-        if full:
-            with sampling.target_settings(here):
-                uploading.choose(here)
-            with st.expander("Run: chains, draws, seed", key="explore.run.settings"):
-                for name in RUN_PARAMETERS:
-                    if name != "seed":
-                        controls.number(here, name)
-                controls.seed(here)
-        _buttons(here)
+        with page.place("trajectory"):
+            trajectory.choose(here, full)
+        with page.place("drawing"):
+            if full:
+                _drawing(here)
+        with page.place("defaults"):
+            sampling.offer_defaults(here)
+        with page.place("more"):
+            if full:
+                _more(here)
+        with page.place("buttons"):
+            _buttons(here)
         controls.toggle(
             here, "follow", "Restart when I move a slider",
             help="On: every change of a control starts the chains anew at once. Off: press Run when you are ready.",
         )  # fmt: skip
+
+
+def _more(here: Controls) -> None:
+    """The target's settings, and the size of a run."""
+    with sampling.target_settings(here):
+        uploading.choose(here)
+    with st.expander("Run: chains, draws, seed", key="explore.run.settings"):
+        for name in RUN_PARAMETERS:
+            if name != "seed":
+                controls.number(here, name)
+        controls.seed(here)
 
 
 def _drawing(here: Controls) -> None:

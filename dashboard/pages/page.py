@@ -89,8 +89,11 @@ def charts(requests: Sequence[ChartRequest], columns: int = 2) -> None:
 
 
 def place(name: str) -> Any:
-    """Room for a part of the page that may be empty. Streamlit knows blocks by their number in the page: with room for
-    each part, whatever comes or goes in one of them leaves the others, and their charts, as they are.
+    """Room for a part of the page that may be empty.
+
+    Streamlit knows blocks and widgets by their number in the page. With room for each part, whatever comes or goes in
+    one of them leaves the others as they are. Without it a chart is built again, and a button that moves up is there
+    twice until the page has run to its end.
     """
     return st.container(key=f"place.{name}")
 

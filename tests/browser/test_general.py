@@ -15,6 +15,7 @@ from tests.support.browser_pages import (
     FINISHED,
     SMALL,
     WAIT,
+    HeldMessages,
     address,
     enter,
     is_drawn,
@@ -24,6 +25,7 @@ from tests.support.browser_pages import (
     press,
     query,
     says,
+    settled,
     shown,
     sidebar,
     until,
@@ -31,6 +33,7 @@ from tests.support.browser_pages import (
 )
 
 FULL = {"view": "full", **SMALL}
+MIRRORED = "0001 : 0.25\n1000 : 0.25\n010 : 0.5"
 
 
 @pytest.fixture
@@ -85,6 +88,24 @@ def test_a_sequence_without_its_mirror_image_is_refused_with_the_reason(page: Pa
     expect(page.get_by_text("P(D⁻¹)/P(D) is zero")).to_have_count(0, timeout=WAIT)
     press(page, "Run")
     says(page, FINISHED)
+
+
+def test_there_is_one_run_button_while_a_warning_above_it_goes(page: Page, link: Callable[..., str]) -> None:
+    """In the midst of the page's run, too: a click would have met the button that is about to go."""
+    held = HeldMessages(page)
+    open_page(page, link(target="gmm", sampler="mahmc", schedule="sequences(010)", **FULL))
+    type_sequences(page, "0001 : 0.5\n010 : 0.5")
+    repair = page.get_by_role("button", name="Add mirror images")
+    expect(repair).to_be_visible(timeout=WAIT)
+    settled(page)
+    held.is_holding = True
+    repair.click()
+    held.until_runs(page, 1)
+    held.release_all_but_the_end()
+    expect(page.get_by_role("textbox", name="Sequences, one a line").last).to_have_value(MIRRORED, timeout=WAIT)
+    expect(sidebar(page).get_by_role("button", name="Run", exact=True)).to_have_count(1)
+    held.release()
+    until_schedule(page, "sequences(0001:0.25, 1000:0.25, 010:0.5)")
 
 
 def a_table(folder: Path) -> Path:

@@ -268,8 +268,7 @@ class HeldMessages:
 
     def runs(self) -> int:
         """How many runs have ended."""
-        kinds = [ForwardMsg.FromString(message).WhichOneof("type") for message in self.messages]  # type: ignore[arg-type]
-        return kinds.count("script_finished")
+        return [_kind(message) for message in self.messages].count("script_finished")
 
     def until_runs(self, page: Page, count: int) -> None:
         until(page, lambda: self.runs() >= count, True)
@@ -278,3 +277,13 @@ class HeldMessages:
         self.is_holding = False
         for message in self.messages:
             self.browser.send(message)
+        self.messages.clear()
+
+    def release_all_but_the_end(self) -> None:
+        """What a run said, without the news that the run has ended: the page is as it is in the midst of a run."""
+        while _kind(self.messages[0]) != "script_finished":
+            self.browser.send(self.messages.pop(0))
+
+
+def _kind(message: str | bytes) -> str | None:
+    return ForwardMsg.FromString(message).WhichOneof("type")  # type: ignore[arg-type]
