@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from dashboard.settings.checks import CheckSettings
 from dashboard.settings.compare import SAME_MEAN, CompareSettings
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.presets import PRESETS, Preset
+from dashboard.work import estimates as estimating
 from dashboard.work.job import Status
 from dashboard.work.tab import MOST_NAME, MOST_PINS
 from mahmc.samplers import SAMPLERS
@@ -184,6 +187,30 @@ def test_a_tab_that_is_closed_stops_all_its_jobs() -> None:
     for job in jobs:
         assert job.wait(DEADLINE).alive is False
         assert job.status is Status.STOPPED
+
+
+def test_estimates_end_with_the_tab_and_go_on_when_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They took a core for seconds after a tab was closed, of a run that nobody looked at any more."""
+    begun, go_on, made = threading.Event(), threading.Event(), estimating.estimates
+
+    def held(*arguments: Any) -> estimating.Estimates:
+        begun.set()
+        assert go_on.wait(DEADLINE)
+        return made(*arguments)
+
+    monkeypatch.setattr(estimating, "estimates", held)
+    tab = new_tab()
+    tab.open("explore", SMALL | {"view": "full"})
+    job = run(tab)
+    assert begun.wait(DEADLINE)
+    assert not job.wait(DEADLINE).alive
+    tab.end()
+    go_on.set()
+    until(lambda: not job.snapshot().result.estimating)
+    assert len(job.snapshot().result.estimates) == 1
+    tab.open("explore", {})
+    result = ended(job).snapshot().result
+    assert set(result.estimates) == set(result.names)
 
 
 def test_a_contest_stops_the_other_one() -> None:

@@ -86,6 +86,10 @@ class RunWork:
         known = name in scalar_names(self.spec, self.target)
         self.estimator.watch(name if known else self.target.paper_quantity, all_at_rest)
 
+    def leave(self) -> None:
+        """Nobody looks at the run: no new estimate begins until `watch` is called again."""
+        self.estimator.watch("")
+
     def steps(self) -> Generator[Any]:
         if self.run is None:
             self.run = Run(self.spec, self.target)

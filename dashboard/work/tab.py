@@ -90,6 +90,7 @@ class Tab:
             if page == "explore" and query.items() >= RUN.items():
                 self.run_settings()
         self.page = page
+        self._watch()
 
     def follow(self, page: str, query: Mapping[str, str]) -> None:
         """Take the settings from a link, unless it is the one that they make already."""
@@ -128,6 +129,7 @@ class Tab:
             before.stop()
             self.earlier[place] = before
         self.show(place, job)
+        self._watch()
         job.start()
 
     def show(self, place: str, job: Job) -> None:
@@ -155,6 +157,8 @@ class Tab:
         """The tab was closed: stop everything. Flags only, as this is called on the server's loop."""
         for job in self.started:
             job.stop()
+        if self._exploring is not None:
+            self._exploring.work.leave()
 
     def now(self) -> Now:
         """What is known at this moment."""
@@ -175,9 +179,7 @@ class Tab:
         if job is not None and job.alive and job.work.spec == spec:
             return
         data = self.uploads[spec.data].target(dict(spec.settings)) if spec.data else None
-        work, settings = RunWork(spec, data), self.settings["explore"]
-        work.watch(settings.quantity, settings.view == "full")
-        self.start("explore", Job(work))
+        self.start("explore", Job(RunWork(spec, data)))
 
     def run_settings(self) -> None:
         """Explore: run what the settings make, if that can be run."""
@@ -209,7 +211,13 @@ class Tab:
         if settings.follow and spec is not None and job.work.spec != spec:
             self.run(spec)
         else:
-            job.work.watch(settings.quantity, settings.view == "full")
+            self._watch()
+
+    def _watch(self) -> None:
+        """Explore: have estimates of what is looked at."""
+        if self._exploring is not None:
+            settings = self.settings["explore"]
+            self._exploring.work.watch(settings.quantity, settings.view == "full")
 
     def compare(self, comparison: Comparison) -> None:
         """Compare: start this comparison, as the settings ask for it."""
