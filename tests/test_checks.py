@@ -27,6 +27,7 @@ from mahmc.checks import (
 )
 from mahmc.checks.flows import enumerate_states
 from mahmc.checks.margins import Statistic, quantile, statistics_of, thinned, whole_distribution
+from mahmc.checks.moved import alone_in_blocks
 from mahmc.checks.two_samples import mean_ranks
 from mahmc.checks.verdicts import Comparison, Round, Stopped, Workbench, corrected, sequential
 from mahmc.run import Block
@@ -557,6 +558,35 @@ def test_the_gradient_check_sees_every_coordinate(sampler: str) -> None:
     found = check_gradient(EngineSubject(replace(other, n_scratch=1), sampler))  # U has a term that ∇U has not
     assert found.wrong
     assert "the gradient of beta[0] is" in found.words
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.standard_normal(n),
+        lambda rng, n: rng.integers(0, 3, n),
+        lambda rng, n: (rng.random(n) < 0.1).astype(int),
+    ],
+    ids=["normal", "three values", "a rare one"],
+)
+def test_false_alarms_of_independence_keep_their_rate(draw: Any) -> None:
+    """Few blocks, whose sum of products is skewed: 3000 p-values, four standard errors.
+
+    With an error estimated from the blocks, 0.7 % of them were below 0.001.
+    """
+    rng, n = np.random.default_rng(5), 816
+    ranks = [(mean_ranks(draw(rng, n)) - 0.5) / n - 0.5 for _ in range(1500)]
+    found = np.array([alone_in_blocks(f(x)) for x in ranks for f in (np.asarray, np.square)])
+    for level in (0.05, 0.01, 0.001):
+        assert (found < level).mean() <= rate_bound(level, found.size)
+
+
+@pytest.mark.parametrize("together", [1.0, -1.0])
+def test_independence_sees_one_chain_in_eight_that_follows_its_neighbour(together: float) -> None:
+    x = np.random.default_rng(6).standard_normal((2048, 8))  # as many as by default
+    x[:, 1] = together * x[:, 0]
+    ranks = (mean_ranks(x.ravel()) - 0.5) / x.size - 0.5
+    assert alone_in_blocks(ranks) < 1e-4
 
 
 @pytest.mark.long

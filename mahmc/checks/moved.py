@@ -16,7 +16,7 @@ from mahmc.checks import functions
 from mahmc.checks.power import smallest_change, smallest_mass
 from mahmc.checks.steps import StepSubject
 from mahmc.checks.subjects import Exact, Moved, Subject, engine_subject
-from mahmc.checks.two_samples import ELEMENTS, PRODUCTS, compare, mean_ranks, same_mean, unseen
+from mahmc.checks.two_samples import ELEMENTS, PRODUCTS, compare, mean_ranks, unseen
 from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, factors, sequential, unclear
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
@@ -114,11 +114,32 @@ def check_independence(
     for name, values in ((name, x[:n]) for name, x in zip(table.names, table.values, strict=True)):
         rank = (mean_ranks(values) - 0.5) / values.size - 0.5
         for what, x in ((name, rank), (f"spread of {name}", rank**2)):
-            f = (x - x.mean()).reshape(-1, LANES)
-            products = f.sum(axis=1) ** 2 - (f**2).sum(axis=1)
-            comparisons.append(Comparison(f"products of {what} in a block", same_mean(products, np.zeros(1))))
+            comparisons.append(Comparison(f"products of {what} in a block", alone_in_blocks(x)))
     made = Round(tuple(comparisons), n, "chains of a block that move together")
     return sequential(INDEPENDENCE, "chains of a block with each other", lambda number: made, level, rounds=1)
+
+
+def alone_in_blocks(x: np.ndarray) -> float:
+    """The p-value of neighbours in blocks of LANES values being independent of each other.
+
+    With f = x − mean and P = Σ_{i≠j} f_i f_j in each of b blocks of size m, independent values have E P = 0,
+    E P² = 2m(m−1)σ⁴ and E P³ = 8m(m−1)(m−2)σ⁶ + 4m(m−1)μ₃². The sum over blocks is skewed, as a sum of squares is, so
+    large values are held against the gamma distribution (Pearson's type III) with these moments. Small values are held
+    against the normal distribution, whose lower tail is the longer of the two: the gamma distribution has an end, which
+    a rare event can pass. A test that estimates the error from the blocks takes the skewness for an effect: of 1400
+    comparisons of a right sampler, 102 blocks each, one had a p-value of 4e-7.
+    """
+    from scipy import stats
+
+    f = (x - x.mean()).reshape(-1, LANES)
+    variance, third = float((f**2).mean()), float((f**3).mean())
+    if variance == 0.0:
+        return 1.0
+    pairs = LANES * (LANES - 1)
+    total, spread = float((f.sum(axis=1) ** 2 - (f**2).sum(axis=1)).sum()), variance * np.sqrt(2.0 * pairs * len(f))
+    cubes = 8.0 * pairs * (LANES - 2) * variance**3 + 4.0 * pairs * third**2
+    z, skewness = total / spread, len(f) * cubes / spread**3
+    return float(min(1.0, 2.0 * min(stats.norm.cdf(z), stats.pearson3.sf(z, skewness))))
 
 
 def independence(target: str | Target, sampler: str, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0,

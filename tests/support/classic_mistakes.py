@@ -430,6 +430,7 @@ class Mistake(NamedTuple):
     applies: Callable[[Problem], bool]
     target: str
     budget: float
+    enough: float = 1.0  # the budget at which the right version is called right
 
 
 def _with_other(problem: Problem) -> bool:
@@ -450,7 +451,7 @@ MISTAKES = {
     for mistake in (
         Mistake("no delta_E", lambda p: Mahmc(p, with_delta_E=False), Mahmc, _with_other, MIXTURE, 0.1),
         Mistake("asymmetric sequence", lambda p: Mahmc(p, palindrome=False), Mahmc, _with_other, MIXTURE, 0.2),
-        Mistake("no Jacobian", lambda p: HMC(p, jacobian=False), HMC, lambda p: p.positive, "blr-prior", 0.05),
+        Mistake("no Jacobian", lambda p: HMC(p, jacobian=False), HMC, lambda p: p.positive, "blr-prior", 0.05, 2.0),
         Mistake("MALA without proposal ratio", lambda p: Mala(p, False), Mala, _anywhere, MIXTURE, 0.1),
         Mistake("adaptation never stops", lambda p: AdaptiveHMC(p, False), AdaptiveHMC, _anywhere, FUNNEL, 0.1),
         Mistake("M-HMC before its erratum", lambda p: MixedHMC(p, False), MixedHMC, _discrete, MIXTURE, 0.2),
