@@ -39,7 +39,7 @@ from tests.support.browser_pages import (
     zoom,
 )
 
-MANY = {"target": "gmm", "samplers": "hmc,mahmc", "budget": 480_000, "replicates": 100}
+MANY = {"target": "gmm", "samplers": "hmc,mahmc", "budget": 9_600_000, "replicates": 100}  # far more than the test waits for
 
 
 def changes(page: Page, times: int) -> None:
