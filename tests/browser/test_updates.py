@@ -39,7 +39,8 @@ from tests.support.browser_pages import (
     zoom,
 )
 
-MANY = {"target": "gmm", "samplers": "hmc,mahmc", "budget": 9_600_000, "replicates": 100}  # far more than the test waits for
+# Far more than a test waits for.
+MANY = {"target": "gmm", "samplers": "hmc,mahmc", "budget": 9_600_000, "replicates": 100}
 
 
 def changes(page: Page, times: int) -> None:
