@@ -166,8 +166,18 @@ def test_pages_are_the_same_short_sentence() -> None:
 def test_every_package_that_is_imported_is_declared() -> None:
     """Adapters have requirements of their own, and whoever loads the pytest plugin has pytest."""
     lines = (ROOT / "requirements.txt").read_text().splitlines()
-    declared = {re.split(r"[<>=\[]", line)[0] for line in lines if line and not line.startswith("#")}
+    declared = {re.split(r"[<>=\[]", line)[0].replace("-", "_") for line in lines if line and not line.startswith("#")}
     apart = {ROOT / "mahmc" / "pytest_plugin.py", *files("mahmc/adapters")}
     paths = [ROOT / "app.py", *files("pages"), *files("dashboard"), *files("mahmc")]
     found = {name.partition(".")[0] for path in paths if path not in apart for name in imported(path)}
     assert found - set(sys.stdlib_module_names) - {"mahmc", "dashboard", "app"} <= declared
+
+
+def test_arviz_is_imported_for_files_only() -> None:
+    """It takes seconds. Estimates need arviz-stats alone."""
+    code = (
+        "import sys, mahmc; run = mahmc.sample('gmm', 'mahmc', draws=100);"
+        "run.ess('q'), run.rhat('q'), run.mcse('q'); print('arviz' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert found.stdout.split() == ["False"]

@@ -39,10 +39,10 @@ class Estimates:
 
 
 def preload() -> threading.Thread:
-    """Import what the first estimate needs, in the background: ArviZ and SciPy's statistics take seconds."""
+    """Import what the first estimate needs, in the background: it takes a second."""
 
     def work() -> None:
-        diagnostics.arviz()
+        diagnostics.array_stats()
         import scipy.stats  # noqa: F401
 
     worker = threading.Thread(target=work, name="preload", daemon=True)
