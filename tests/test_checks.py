@@ -465,12 +465,25 @@ def test_what_is_not_looked_at_is_said() -> None:
     from mahmc.checks import functions
     from mahmc.checks.two_samples import unseen
 
-    assert unseen({"x": np.zeros((4, 90))}) == ""
-    assert unseen({"x": np.zeros((4, 200))}) == "15344 of 19900 products of pairs"
-    assert "904 elements beyond the first 4096" in unseen({"x": np.zeros((2, 5000))})
+    assert unseen({"x": np.zeros((4, 200))}) == ""
+    assert "of 44850 products of pairs" in unseen({"x": np.zeros((4, 300))})
+    assert "the distributions of 904 elements but for 5 points each" in unseen({"x": np.zeros((2, 5000))})
     table = functions.columns({"u": np.zeros(4), "x": np.zeros((4, 3))})
     assert table.names == ("u", "x[0]", "x[1]", "x[2]")
     assert table.vectors == {"x": range(1, 4)}
+
+
+def test_false_alarms_of_very_long_vectors_keep_their_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mahmc.checks import functions
+
+    monkeypatch.setattr(functions, "MOST_ELEMENTS", 10)
+    found = [corrected(compare(*vectors(seed, 200, 60, discrete=seed % 2 == 0))) for seed in range(200)]
+    assert np.mean(np.array(found) < 0.05) <= rate_bound(0.05, 200)
+
+
+def test_known_distributions_without_draws_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="there are no draws of u, whose distribution is known; there are x"):
+        marginals({"x": np.zeros((8, 9))}, {"u": NORMAL})
 
 
 @pytest.mark.parametrize(("n", "level"), [(500, 1e-3), (4000, 1e-6)])

@@ -3,9 +3,11 @@
 A mistake may sit in one element of a long vector, or in how two elements go together while each by itself is right. So
 these are looked at:
 
-- each element of each quantity, by itself, up to MOST_ELEMENTS of them;
+- each element of each quantity, by itself: the whole distribution of the first MOST_ELEMENTS, and of all others the
+  probability to be below each of five quantiles;
 - products of pairs: all pairs of up to MOST_PAIRED scalars, otherwise MOST_PAIRS random ones;
-- of each vector its sum, its least and greatest element, and the sorted elements of blocks of BLOCK neighbours;
+- of each vector its sum, its least and greatest element, and the sorted elements of blocks of at least BLOCK
+  neighbours, at most MOST_BLOCKS of them;
 - PROJECTIONS random projections of all scalars.
 
 Functions of several scalars are taken of their centred ranks: these lie between −½ and ½, so no scale and no heavy tail
@@ -21,9 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_ELEMENTS = 4096  # scalars that are looked at one by one
-MOST_PAIRED = 96  # scalars of which all pairs are looked at
-MOST_PAIRS = 4608  # random pairs, where there are more scalars
+MOST_ELEMENTS = 4096  # scalars of which the whole distribution is looked at
+CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)  # the quantiles of other scalars
+MOST_PAIRED = 256  # scalars of which all pairs are looked at
+MOST_PAIRS = 32_640  # random pairs, where there are more scalars
+PAIRS_AT_A_TIME = 64
 PROJECTIONS = 8
 BLOCK = 8  # neighbours whose sorted values are looked at
 MOST_BLOCKS = 16
@@ -33,26 +37,41 @@ class Columns(NamedTuple):
     """A sample as a table: a column for each scalar, and which columns belong to one vector."""
 
     names: tuple[str, ...]
-    values: tuple[np.ndarray, ...]  # (n,) each
-    vectors: Mapping[str, range]  # columns of each vector quantity
-    left_out: int  # elements beyond MOST_ELEMENTS
+    values: tuple[np.ndarray, ...]  # (n,) each, at most MOST_ELEMENTS
+    vectors: Mapping[str, range]  # columns of each vector quantity; those beyond come last
+    beyond: np.ndarray  # (n, scalars) of all others
+    beyond_names: tuple[str, ...]
 
 
 def columns(draws: Mapping[str, np.ndarray]) -> Columns:
-    """The columns of draws by quantity, (n,) or (n, size)."""
+    """The columns of draws by quantity, (n,) or (n, …)."""
     names: list[str] = []
-    values: list[np.ndarray] = []
+    parts: list[np.ndarray] = []
     vectors: dict[str, range] = {}
-    total = 0
     for name, x in draws.items():
-        flat = x.reshape(len(x), -1)
-        total += flat.shape[1]
-        kept = min(flat.shape[1], MOST_ELEMENTS - len(names))
         if x.ndim > 1:
-            vectors[name] = range(len(names), len(names) + kept)
-        names += [name] if x.ndim == 1 else [f"{name}[{i}]" for i in range(kept)]
-        values += [flat[:, i] for i in range(kept)]
-    return Columns(tuple(names[:MOST_ELEMENTS]), tuple(values[:MOST_ELEMENTS]), vectors, total - len(values))
+            vectors[name] = range(len(names), len(names) + x[0].size)
+        names += scalar_names(name, x.shape[1:])
+        parts.append(x.reshape(len(x), -1))
+    values = [part[:, i] for part in parts for i in range(part.shape[1])]
+    first, rest = values[:MOST_ELEMENTS], values[MOST_ELEMENTS:]
+    beyond = np.column_stack(rest) if rest else np.empty((len(parts[0]), 0))
+    return Columns(tuple(names[:MOST_ELEMENTS]), tuple(first), vectors, beyond, tuple(names[MOST_ELEMENTS:]))
+
+
+def scalar_names(name: str, shape: tuple[int, ...]) -> list[str]:
+    """The names of the elements of a quantity: x, x[0] and so on, or x[0,0] and so on."""
+    return [f"{name}[{','.join(map(str, place))}]" if place else name for place in np.ndindex(*shape)]
+
+
+def coarse_ranks(x: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Ranks between −½ and ½ in each column of x (n, scalars): how many of its cuts (cuts, scalars) lie below."""
+    return sum((x > cut for cut in cuts), np.zeros(x.shape)) / len(cuts) - 0.5
+
+
+def cuts_of(x: np.ndarray) -> np.ndarray:
+    """The quantiles of each column (n, scalars) at which it is cut, (cuts, scalars)."""
+    return np.quantile(x, CUTS, axis=0, method="inverted_cdf")
 
 
 def is_whole(x: np.ndarray) -> bool:
@@ -83,12 +102,11 @@ def together(ranks: np.ndarray, vectors: Mapping[str, range]) -> dict[str, np.nd
         part = ranks[:, members.start : members.stop]
         found |= {f"sum of {name}": part.sum(axis=1), f"least {name}": part.min(axis=1)}
         found[f"greatest {name}"] = part.max(axis=1)
-        for number, begin in enumerate(range(0, len(members) - BLOCK + 1, BLOCK)):
-            if number == MOST_BLOCKS:
-                break
-            block = np.sort(part[:, begin : begin + BLOCK], axis=1)
-            for place in (0, BLOCK // 2, BLOCK - 1):
-                found[f"sorted {name}[{begin}…{begin + BLOCK - 1}], place {place}"] = block[:, place]
+        size = max(BLOCK, -(-len(members) // MOST_BLOCKS))
+        for begin in range(0, len(members) - size + 1, size):
+            block = np.sort(part[:, begin : begin + size], axis=1)
+            for place in (0, size // 2, size - 1):
+                found[f"sorted {name}[{begin}…{begin + size - 1}], place {place}"] = block[:, place]
     d = ranks.shape[1]
     if d > 1:
         directions = np.random.default_rng((d, 2)).standard_normal((d, PROJECTIONS))
@@ -97,12 +115,24 @@ def together(ranks: np.ndarray, vectors: Mapping[str, range]) -> dict[str, np.nd
     return found
 
 
+def products(x: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """The mean of x_i·x_j over the rows of x (…, n, scalars), for each pair of (pairs, 2): (…, pairs)."""
+    n, d = x.shape[-2:]
+    i, j = chosen.T
+    by_column = np.swapaxes(x, -1, -2)
+    if d <= MOST_PAIRED:  # one product of matrices is faster than many pairs
+        return (by_column @ x)[..., i, j] / n
+    by_column = np.ascontiguousarray(by_column)
+    parts = [slice(begin, begin + PAIRS_AT_A_TIME) for begin in range(0, len(chosen), PAIRS_AT_A_TIME)]
+    return np.concatenate([(by_column[..., i[k], :] * by_column[..., j[k], :]).mean(axis=-1) for k in parts], axis=-1)
+
+
 def not_looked_at(table: Columns) -> str:
     """What of a table is not compared, in words; "" if everything is."""
     parts = []
-    if table.left_out:
-        parts.append(f"{table.left_out} elements beyond the first {MOST_ELEMENTS}")
-    d = len(table.names)
+    if table.beyond_names:
+        parts.append(f"the distributions of {len(table.beyond_names)} elements but for {len(CUTS)} points each")
+    d = len(table.names) + len(table.beyond_names)
     if d > MOST_PAIRED:
         seen = len(pairs(d))
         parts.append(f"{d * (d - 1) // 2 - seen} of {d * (d - 1) // 2} products of pairs")

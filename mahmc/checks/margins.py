@@ -34,9 +34,21 @@ from mahmc import diagnostics
 from mahmc.checks import power
 from mahmc.checks.reference import LEAST_MASS, Reference
 from mahmc.checks.subjects import Chains, Derived, EngineSubject, Exact, Size, Subject, engine_subject
-from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, factors, sequential, unclear
+from mahmc.checks.verdicts import (
+    LEVEL,
+    POWER,
+    Comparison,
+    Finding,
+    Round,
+    Workbench,
+    checked_level,
+    factors,
+    sequential,
+    unclear,
+)
 from mahmc.parameters import InvalidInput
 from mahmc.run import Run
+from mahmc.spec import checked_seed
 from mahmc.targets import Target, Truth
 
 CHECK = "marginals"
@@ -365,7 +377,7 @@ def whole_distribution(name: str, x: np.ndarray, truth: Truth) -> Comparison | N
 
 
 def marginals(found: Any, known: Any, size: Size | None = None, *, from_exact: bool = False, level: float = LEVEL,
-              seed: int = 0, workbench: Workbench | None = None, **chosen: Any) -> Finding:  # fmt: skip
+              seed: int | None = 0, workbench: Workbench | None = None, **chosen: Any) -> Finding:  # fmt: skip
     """Whether chains have the distribution that they should have.
 
     Either draws that somebody made, `marginals(draws, exact)`: arrays (chains, draws, …) by quantity, and a function
@@ -374,13 +386,19 @@ def marginals(found: Any, known: Any, size: Size | None = None, *, from_exact: b
     """
     if not isinstance(found, Mapping):
         subject = engine_subject(found, known, chosen)
-        return check_marginals(subject, size or subject.size(1.0), level=level, seed=seed, workbench=workbench)
-    chains = Chains(_checked_draws(found), from_exact=from_exact)
+        about = {"level": checked_level(level), "seed": checked_seed(seed)}
+        return check_marginals(subject, size or subject.size(1.0), **about, workbench=workbench)  # type: ignore[arg-type]
     exact, truths, derived = _known(known)
-    reference = None
+    draws = _checked_draws(found)
+    reference, seed = None, checked_seed(seed)
     if exact is not None:
+        draws = _in_order(draws, exact)
         reference = Reference(exact, derived, np.random.default_rng((seed, 9)), truths)
-    made = judge(Chains(chains.draws, derived, from_exact), truths, level, reference)
+    elif missing := [name for name in truths if name not in Chains(draws).names]:
+        raise InvalidInput(
+            f"there are no draws of {missing[0]}, whose distribution is known; there are {_listed(draws)}."
+        )
+    made = judge(Chains(draws, derived, from_exact), truths, checked_level(level), reference)
     return sequential(CHECK, _compared(truths, reference), lambda number: made, level, rounds=1)
 
 
@@ -395,6 +413,23 @@ def _known(known: Any) -> tuple[Exact | None, Mapping[str, Truth], Derived]:
     raise InvalidInput(
         "the second argument says what is right: a function exact(rng, n), a Truth by scalar, or a target."
     )
+
+
+def _in_order(draws: Mapping[str, np.ndarray], exact: Exact) -> dict[str, np.ndarray]:
+    """Draws in the order of exact draws, if the two have the same quantities of the same shapes."""
+    shapes = {str(name): np.shape(x)[1:] for name, x in exact(np.random.default_rng(0), 2).items()}
+    if missing := [name for name in shapes if name not in draws]:
+        raise InvalidInput(f"exact gives {missing[0]}, of which there are no draws; there are {_listed(draws)}.")
+    if extra := [name for name in draws if name not in shapes]:
+        raise InvalidInput(f"there are draws of {extra[0]}, which exact does not give: leave it out, or draw it there.")
+    for name, shape in shapes.items():
+        if draws[name].shape[2:] != shape:
+            raise InvalidInput(f"{name} has the shape {draws[name].shape[2:]} in a draw and {shape} in an exact one.")
+    return {name: draws[name] for name in shapes}
+
+
+def _listed(draws: Mapping[str, np.ndarray]) -> str:
+    return ", ".join(draws)
 
 
 def _checked_draws(draws: Mapping[str, Any]) -> dict[str, np.ndarray]:

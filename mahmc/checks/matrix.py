@@ -17,7 +17,7 @@ from mahmc.checks.flows import detailed_balance
 from mahmc.checks.joint import calibration, joint_distribution, what_to_add
 from mahmc.checks.steps import StepSubject
 from mahmc.checks.subjects import Chains, EngineSubject, Subject
-from mahmc.checks.verdicts import LEVEL, Finding, Stopped, Verdict, Workbench
+from mahmc.checks.verdicts import LEVEL, Finding, Stopped, Verdict, Workbench, checked_level
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER
@@ -213,12 +213,8 @@ class Checking:
             raise InvalidInput(
                 f"budget = {budget:g} is not allowed: it must be between {BUDGETS[0]} and {BUDGETS[1]:g}."
             )
-        if not 0.0 < level < 0.5:
-            raise InvalidInput(
-                f"level = {level:g} is not allowed: a probability of false alarms in (0, 0.5) is needed."
-            )
         self.cells = {cell.key: cell for cell in cells}
-        self.budget, self.level, self.seed = budget, level, checked_seed(seed)
+        self.budget, self.level, self.seed = budget, checked_level(level), checked_seed(seed)
         self.bench = Workbench()
         self.seconds = 0.0
         self.made = 0  # checks; what cells brought with them took no time here

@@ -17,10 +17,21 @@ from mahmc.checks.power import smallest_change, smallest_mass
 from mahmc.checks.steps import StepSubject
 from mahmc.checks.subjects import Exact, Moved, Subject, engine_subject
 from mahmc.checks.two_samples import ELEMENTS, PRODUCTS, compare, mean_ranks, unseen
-from mahmc.checks.verdicts import LEVEL, POWER, Comparison, Finding, Round, Workbench, factors, sequential, unclear
+from mahmc.checks.verdicts import (
+    LEVEL,
+    POWER,
+    Comparison,
+    Finding,
+    Round,
+    Workbench,
+    checked_level,
+    factors,
+    sequential,
+    unclear,
+)
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
-from mahmc.spec import built_target
+from mahmc.spec import built_target, checked_seed
 from mahmc.targets import Target
 
 CHECK, INDEPENDENCE = "invariance", "independence"
@@ -28,7 +39,7 @@ ROUNDS = 4
 GROWTH = 4  # times as many draws from round to round
 ITERATIONS = 3
 DRAWS = 16384
-MOST_NUMBERS = 2**25  # draws × scalars in one sample
+FEWEST_DRAWS = 64
 FEWEST_MOVED = 0.5  # of the chains: a sampler that stands still leaves everything alone
 RESOLUTION = {"probability": 0.05, "product": 0.15}  # "right" is said if errors of this size would show
 
@@ -159,7 +170,7 @@ def invariance(
     draws: int = DRAWS,
     rounds: int = ROUNDS,
     level: float = LEVEL,
-    seed: int = 0,
+    seed: int | None = 0,
     workbench: Workbench | None = None,
     **chosen: Any,
 ) -> Finding:
@@ -177,5 +188,10 @@ def invariance(
         raise InvalidInput("give a target and a sampler of ours, or step and exact.")
     else:
         subject = engine_subject(target, sampler, chosen)
-    about: dict[str, Any] = {"iterations": iterations, "draws": draws, "rounds": rounds}
-    return check_invariance(subject, **about, level=level, seed=seed, workbench=workbench)
+    for name, number, least in (("iterations", iterations, 1), ("draws", draws, FEWEST_DRAWS), ("rounds", rounds, 1)):
+        if number != int(number) or number < least:
+            raise InvalidInput(
+                f"{name} = {number!r:.40} is not allowed: it must be a whole number of at least {least}."
+            )
+    about: dict[str, Any] = {"iterations": int(iterations), "draws": int(draws), "rounds": int(rounds)}
+    return check_invariance(subject, **about, level=checked_level(level), seed=checked_seed(seed), workbench=workbench)

@@ -18,7 +18,6 @@ from mahmc.checks.subjects import Derived, Exact, derive
 CUTTING_DRAWS = 8192
 GROUPS, GROUP_SIZE = 256, 512  # of the second set; the spread between groups gives the errors
 GRID = 256  # points by which a rank is read
-CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 TAILS = (0.1, 0.9)
 LEAST_MASS = 0.02  # of a whole number that is looked at by itself
 MOST_DRAWS = 256  # of each chain for functions of many scalars, evenly spaced
@@ -53,14 +52,16 @@ class Reference:
         self.known = frozenset(known)
         first = derive(dict(exact(rng, CUTTING_DRAWS)), derived)
         table = functions.columns(first)
-        self.names, self.vectors = table.names, table.vectors
+        self.names, self.vectors, self.beyond_names = table.names, table.vectors, table.beyond_names
+        self.all_names = table.names + table.beyond_names
+        self.beyond_cuts = functions.cuts_of(table.beyond) if table.beyond_names else np.empty((0, 0))
         self.unseen = functions.not_looked_at(table)
         self.whole = tuple(functions.is_whole(x) for x in table.values)
         self.cuts = [self._cuts(x, whole) for x, whole in zip(table.values, self.whole, strict=True)]
         ends = np.linspace(0.0, 1.0, GRID + 2)[1:-1]
         self.grids = [np.quantile(x, ends, method="inverted_cdf") for x in table.values]
-        self.pairs = functions.pairs(len(table.names))
-        joint = functions.together(self._ranks(table.values), self.vectors)
+        self.pairs = functions.pairs(len(self.all_names))
+        joint = functions.together(self._ranks(table.values, table.beyond), self.vectors)
         self.tails = {name: np.quantile(x, TAILS) for name, x in joint.items()}
         drawn = derive(dict(exact(rng, GROUPS * GROUP_SIZE)), derived)
         means = self.means({name: x.reshape(GROUPS, GROUP_SIZE, *x.shape[1:]) for name, x in drawn.items()}, GROUP_SIZE)
@@ -73,18 +74,21 @@ class Reference:
     def _cuts(x: np.ndarray, whole: bool) -> np.ndarray:
         """Values of whole numbers that are not rare, or quantiles."""
         if not whole:
-            return np.unique(np.quantile(x, CUTS))
+            return np.unique(np.quantile(x, functions.CUTS))
         values, counts = np.unique(x, return_counts=True)
         return values[1:] if values.size == 2 else values[counts >= LEAST_MASS * x.size]  # one of two says all
 
-    def _ranks(self, values: tuple[np.ndarray, ...]) -> np.ndarray:
+    def _ranks(self, values: tuple[np.ndarray, ...], beyond: np.ndarray) -> np.ndarray:
         """Centred ranks of each column by its grid; a value between the same points has the same rank."""
         found = np.empty((values[0].size, len(values)))
         for k, (x, grid) in enumerate(zip(values, self.grids, strict=True)):
             found[:, k] = np.searchsorted(grid, x, "left")
             if self.whole[k]:  # equal values share the middle of their ranks
                 found[:, k] = 0.5 * (found[:, k] + np.searchsorted(grid, x, "right"))
-        return found / GRID - 0.5
+        found = found / GRID - 0.5
+        if not self.beyond_names:
+            return found
+        return np.concatenate([found, functions.coarse_ranks(beyond, self.beyond_cuts)], axis=1)
 
     def means(self, draws: Mapping[str, np.ndarray], most: int = MOST_DRAWS) -> Means:
         """The mean of every function over each chain of draws (chains, draws, …), derived quantities included."""
@@ -102,7 +106,8 @@ class Reference:
 
     def _of_some(self, draws: Mapping[str, np.ndarray], spaced: np.ndarray) -> tuple[list, np.ndarray]:
         """Labels (name, kind, family) and means of every function, of a few chains."""
-        columns = [x[:, :, i] for x in draws.values() for i in range(x.shape[2])][: len(self.names)]
+        columns = [x[:, :, i] for x in draws.values() for i in range(x.shape[2])]
+        columns, others = columns[: len(self.names)], columns[len(self.names) :]
         labels: list[tuple[str, str, str]] = []
         found: list[np.ndarray] = []
         for name, x, cuts, whole in zip(self.names, columns, self.cuts, self.whole, strict=True):
@@ -112,16 +117,21 @@ class Reference:
                 labels.append((f"P({name} {'=' if whole else '<'} {cut:.4g})", "probability", ELEMENTS))
                 found.append((x == cut if whole else x < cut).mean(axis=1))
         chains, n = columns[0].shape[0], spaced.size
-        ranks = self._ranks(tuple(np.ascontiguousarray(x[:, spaced]).ravel() for x in columns))
+        beyond = np.empty((chains * n, 0))
+        if others:
+            beyond = np.stack([x[:, spaced] for x in others], axis=-1).reshape(chains * n, -1)
+            for share, cut in zip(functions.CUTS, self.beyond_cuts, strict=True):
+                what = f"up to its quantile {share:g}"
+                labels += [(f"P({name} {what})", "probability", ELEMENTS) for name in self.beyond_names]
+                found += list((beyond <= cut).reshape(chains, n, -1).mean(axis=1).T)
+        ranks = self._ranks(tuple(np.ascontiguousarray(x[:, spaced]).ravel() for x in columns), beyond)
         for name, x in functions.together(ranks, self.vectors).items():
             x = x.reshape(chains, n)
             low, high = self.tails[name]
             labels += [(f"P({name} low)", "probability", TOGETHER), (f"P({name} high)", "probability", TOGETHER)]
             found += [(x < low).mean(axis=1), (x > high).mean(axis=1)]
         if len(self.pairs):
-            i, j = self.pairs.T
-            blocks = ranks.reshape(chains, n, -1)
-            products = np.matmul(blocks.transpose(0, 2, 1), blocks)[:, i, j] / n
-            labels += [(f"product of {self.names[a]} and {self.names[b]}", "product", PRODUCTS) for a, b in self.pairs]
+            names, products = self.all_names, functions.products(ranks.reshape(chains, n, -1), self.pairs)
+            labels += [(f"product of {names[a]} and {names[b]}", "product", PRODUCTS) for a, b in self.pairs]
             found += list(products.T)
         return labels, np.column_stack(found)

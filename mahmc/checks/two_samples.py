@@ -28,12 +28,20 @@ def compare(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray]) -> tuple[C
     ranks = centred_ranks(pooled)
     results = _distributions(first.names, pooled, n, ELEMENTS)
     results += _means("spread of {}", first.names, ranks**2, n, SPREADS)
-    pairs = functions.pairs(len(first.names))
+    names = first.names + first.beyond_names
+    if first.beyond_names:
+        others = np.concatenate([first.beyond, second.beyond])
+        cuts = functions.cuts_of(others)
+        for share, cut in zip(functions.CUTS, cuts, strict=True):
+            what = f"share of {{}} up to its quantile {share:g}"
+            results += _means(what, first.beyond_names, others <= cut, n, ELEMENTS)
+        ranks = np.concatenate([ranks, functions.coarse_ranks(others, cuts)], axis=1)
+    pairs = functions.pairs(len(names))
     if len(pairs):
         z = _product_scores(ranks, n, pairs)
         p_values = 2.0 * stats.norm.sf(np.abs(z))
         results += [
-            Comparison(f"product of {first.names[i]} and {first.names[j]}", float(p), family=PRODUCTS)
+            Comparison(f"product of {names[i]} and {names[j]}", float(p), family=PRODUCTS)
             for (i, j), p in zip(pairs, p_values, strict=True)
         ]
     joint = functions.together(ranks, first.vectors)
@@ -139,12 +147,10 @@ def _means(what: str, names: tuple[str, ...], values: np.ndarray, n: int, family
 
 
 def _product_scores(ranks: np.ndarray, n: int, pairs: np.ndarray) -> np.ndarray:
-    """z-scores of the difference in the mean of r_i·r_j, by two products of matrices a sample."""
-    i, j = pairs.T
+    """z-scores of the difference in the mean of r_i·r_j."""
     moments = []
     for part in (ranks[:n], ranks[n:]):
-        squares = part**2
-        mean, second = (part.T @ part)[i, j] / len(part), (squares.T @ squares)[i, j] / len(part)
+        mean, second = functions.products(part, pairs), functions.products(part**2, pairs)
         moments.append((mean, (second - mean**2) / len(part)))
     (one, e1), (two, e2) = moments
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -17,11 +17,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from mahmc.parameters import InvalidInput
 from mahmc.run import Run
 
 LEVEL = 1e-4  # of false alarms, of one sampler on one target
 SMALLEST = 1e-300  # p-value that is told from zero
 POWER = 0.9  # with which an error of the size that is stated would have been caught
+
+
+def checked_level(level: float) -> float:
+    """The level, if it is one."""
+    if not 0.0 < level < 0.5:
+        raise InvalidInput(f"level = {level:g} is not allowed: a probability of false alarms in (0, 0.5) is needed.")
+    return level
 
 
 def in_words(p_value: float) -> str:
