@@ -62,7 +62,7 @@ class Parameter:
                 return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[text.lower()]
             if self.kind == "floats":
                 return self.check([float(item) for item in text.split(",")])
-            return self.check(int(text) if self.kind == "int" else float(text))
+            return self.check(whole_number(text) if self.kind == "int" else float(text))
         except InvalidInput:
             raise
         except (ValueError, KeyError, OverflowError):
@@ -92,11 +92,28 @@ class Parameter:
         return InvalidInput(f"{self.name} = {shown} is not allowed: {self.title.lower()} must be {self.range}.")
 
 
+def whole_number(text: str) -> int:
+    """A whole number as people write it: 1000000, 1_000_000 or 1e6. ValueError if the text is not one."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        if not number.is_integer():
+            raise
+        return int(number)
+
+
+def nearest(value: str, names: Iterable[str]) -> str | None:
+    """The name nearest to `value`, if any is near."""
+    near = difflib.get_close_matches(value[:60].lower(), list(names), n=1, cutoff=0.5)
+    return near[0] if near else None
+
+
 def choose(value: Any, allowed: Iterable[str], what: str) -> str:
     """`value` if it is one of the allowed names; otherwise an error with the nearest right one."""
     names = list(allowed)
     if isinstance(value, str) and value in names:
         return value
-    near = difflib.get_close_matches(str(value)[:60].lower(), names, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
+    near = nearest(str(value), names)
+    hint = f"Did you mean {near!r}? " if near else ""
     raise InvalidInput(f"{what} {str(value)[:60]!r} is unknown. {hint}Choose from: {', '.join(names)}.")

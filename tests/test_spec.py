@@ -11,6 +11,7 @@ import pytest
 import mahmc
 from mahmc import SAMPLERS, InvalidInput, RunSpec, targets
 from mahmc.samplers import PARAMETERS
+from mahmc.spec import RUN_PARAMETERS
 from tests.support.cases import pairs
 
 pytestmark = pytest.mark.quick
@@ -163,6 +164,30 @@ def test_bad_input_names_field_value_range_and_what_to_do(
 def test_bad_queries_are_refused(query: str) -> None:
     with pytest.raises(InvalidInput):
         RunSpec.from_query(query)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1000000", 10**6), ("1_000_000", 10**6), ("1e6", 10**6), ("1E+6", 10**6), ("2.5e3", 2500), (" 7 ", 7),
+        ("8.0", 8),
+    ],
+)  # fmt: skip
+def test_whole_numbers_are_read_as_people_write_them(text: str, value: int) -> None:
+    read = RUN_PARAMETERS["draws"].parse(text)
+    assert (read, type(read)) == (value, int)
+    assert RunSpec.from_query({"target": "gmm", "sampler": "hmc", "draws": text}).draws == value
+
+
+def test_large_whole_numbers_keep_all_their_digits() -> None:
+    assert RUN_PARAMETERS["seed"].parse("9007199254740991") == 2**53 - 1
+    assert RUN_PARAMETERS["seed"].parse("9_007_199_254_740_991") == 2**53 - 1
+
+
+@pytest.mark.parametrize("text", ["", "1.5", "1e-1", "1e400", "nan", "inf", "-1e3", "1,000", "1__0", "1e6.5", "0x10"])
+def test_other_texts_are_no_whole_numbers(text: str) -> None:
+    with pytest.raises(InvalidInput, match="draws must be a whole number"):
+        RUN_PARAMETERS["draws"].parse(text)
 
 
 @pytest.mark.parametrize(
