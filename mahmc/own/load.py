@@ -28,10 +28,16 @@ def load_targets(path: str | Path) -> list[TargetFamily]:
 
 
 def find(where: str) -> TargetFamily:
-    """The target that "file.py:Class" names."""
-    path, _, name = where.rpartition(":")
+    """The target that "file.py:Class" names; of a file alone the only one that is defined there."""
+    path, colon, name = where.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        path, name = where, ""
     found = _classes(path)
-    return found[choose(name, found, f"target class of {path}")]
+    if not name and len(found) > 1:
+        raise InvalidInput(
+            f"{Path(path).name} has {len(found)} targets: {', '.join(found)}. Say which, as {path}:{min(found)}."
+        )
+    return found[choose(name or min(found), found, f"target class of {path}")]
 
 
 def load_module(path: str | Path) -> ModuleType:
