@@ -20,7 +20,7 @@ import dashboard.pages.explore
 import dashboard.pages.overview  # noqa: F401
 from dashboard.work.estimates import preload
 from mahmc import InvalidInput, load_targets
-from mahmc.cli import compile_for
+from mahmc.cli.compiling import compile_for
 from mahmc.own.samplers import load_samplers
 
 

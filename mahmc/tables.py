@@ -1,4 +1,4 @@
-"""A comparison as a table and in words: text, CSV, Markdown or LaTeX."""
+"""A comparison as a table and in words: text, CSV, Markdown, LaTeX or JSON."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from mahmc.compare import WORST, Comparison, Interval
 from mahmc.parameters import choose
+from mahmc.plain import as_json
 from mahmc.spec import RunSpec
 
-FORMATS = ("text", "csv", "markdown", "latex")
+FORMATS = ("text", "csv", "markdown", "latex", "json")
 AGAINST = ("hmc", "mala-pn")  # the paper's yardsticks
 PAPER_RATIOS: dict[tuple[str, ...], float] = {
     ("mdc", "mahmc", "hmc"): 3.85,
@@ -60,6 +61,8 @@ def table(comparisons: Sequence[Comparison], form: str = "text", **about: str) -
     """All rows of all comparisons in one of the FORMATS."""
     choose(form, FORMATS, "format")
     found = [row for comparison in comparisons for row in rows(comparison, **about)]
+    if form == "json":
+        return as_json([_plain(row) for row in found])
     if not found:
         return "nothing to show yet: no sampler has two replicates"
     if form == "csv":
@@ -103,6 +106,13 @@ def _flat(row: dict[str, object]) -> dict[str, object]:
         else:
             flat[name] = "" if value is None else value
     return flat
+
+
+def _plain(row: dict[str, object]) -> dict[str, object]:
+    """The row in plain values; an interval is a mapping."""
+    return {
+        name.replace(" ", "_"): value._asdict() if isinstance(value, Interval) else value for name, value in row.items()
+    }
 
 
 def _latex(titles: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

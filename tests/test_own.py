@@ -187,9 +187,10 @@ def test_app_hands_the_files_on(
     funnel_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     started: list[list[str]] = []
-    monkeypatch.setattr(cli.subprocess, "call", lambda command, cwd: started.append(command) or 0)
-    assert cli.main(["app", "--targets", str(funnel_file), "--port", "8765"]) == 0
-    assert started[0][1:] == ["-m", "dashboard", "--targets", str(funnel_file), "--server.port", "8765"]
+    with monkeypatch.context() as patch:
+        patch.setattr(serving, "main", lambda command: started.append(command) or 0)
+        assert cli.main(["app", "--targets", str(funnel_file), "--port", "8765"]) == 0
+    assert started == [["--targets", str(funnel_file), "--server.port", "8765"]]
     assert cli.main(["app", "--targets", "nothing.py"]) == 2
     assert "there is no file" in capsys.readouterr().err
     monkeypatch.setattr(serving.cli, "main", lambda: 0)

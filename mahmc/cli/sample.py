@@ -1,0 +1,159 @@
+"""`mahmc sample`: draw chains, print a summary, and write the draws."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mahmc.cli.exits import DONE, REFUSED, STOPPED
+from mahmc.cli.output import number, refuse_bad_path, table
+from mahmc.cli.parser import add_json, add_quiet
+from mahmc.cli.progress import progress
+from mahmc.cli.run_options import add_run, chosen_spec
+from mahmc.plain import as_json
+from mahmc.run import Run
+from mahmc.spec import ALTERNATE
+from mahmc.targets import elements
+from mahmc.version import __version__
+
+
+def add(commands: Any) -> None:
+    """Make the command known."""
+    parser = commands.add_parser(
+        "sample", help="draw chains and print a summary", description=sample.__doc__,
+        usage="mahmc sample TARGET SAMPLER [OPTION ...]",
+    )  # fmt: skip
+    add_run(parser)
+    parser.add_argument("--out", metavar="FILE.nc", type=Path, help="write the draws there, as NetCDF for ArviZ")
+    add_json(parser, "the summary")
+    add_quiet(parser)
+    parser.set_defaults(command=sample, parser=parser)
+
+
+def sample(options: argparse.Namespace) -> int:
+    """Draw chains, print a summary, and write the draws where --out says."""
+    spec = chosen_spec(options)
+    refuse_bad_path(options.out)
+    run = Run(spec)
+    stopped = _advance(run, options.quiet)
+    if run.done <= spec.warmup:
+        print("mahmc: stopped before the warm-up was over; nothing was drawn.", file=sys.stderr)
+        return STOPPED
+    print(as_json(facts(run)) if options.json else summary(run))
+    written = _write(run, options.out) if options.out else True
+    return STOPPED if stopped else DONE if written else REFUSED
+
+
+def _advance(run: Run, quiet: bool) -> bool:
+    """Run to the end, or to Ctrl-C; returns whether it was stopped."""
+    with progress(run.spec.slots, "draws", quiet) as bar:
+        try:
+            for step in run:
+                bar.reach(step.done, f"{step.leapfrogs_per_second:.2g} leapfrogs/s")
+        except KeyboardInterrupt:
+            run.stop()
+            return True
+    return False
+
+
+def _write(run: Run, path: Path) -> bool:
+    """Write the draws; where that fails after all, as on a full disk, to a temporary file, so that none are lost."""
+    try:
+        run.to_netcdf(path)
+        print(f"mahmc: wrote {path}", file=sys.stderr)
+        return True
+    except OSError as reason:
+        rescued = Path(tempfile.mkdtemp(prefix="mahmc-")) / path.name
+        run.to_netcdf(rescued)
+        print(f"mahmc: {path} could not be written ({reason}). The draws are in {rescued}.", file=sys.stderr)
+        return False
+
+
+# ------------------------------------------------------------------------------------------------------ the summary
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """What a program wants to know of a run: its spec, cost, acceptance, and every scalar quantity."""
+    name = run.target.paper_quantity
+    return {
+        "mahmc": __version__,
+        "spec": run.spec.to_dict(),
+        "draws": _drawn(run),
+        "finished": run.finished,
+        "seconds": run.seconds,
+        "leapfrogs": run.leapfrogs,
+        "gradients": run.gradients,
+        "acceptance": _rates(run),
+        "non_finite": run.non_finite,
+        "ess_per_leapfrog": {name: float(run.ess_per_gradient(name))} if name in run.names else {},
+        "quantities": {name: _statistics(run, name) for name in run.names},
+    }
+
+
+def summary(run: Run) -> str:
+    """What a person wants to know of a run, as text: settings, cost, acceptance, and a row for each quantity."""
+    spec = run.spec
+    settings = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
+    settings += f"; schedule {spec.schedule}" if spec.schedule not in ("", ALTERNATE) else ""
+    updates = f"update {spec.update}, outer {spec.outer}; " if run.target.updates else ""
+    lines = [
+        f"{run.target.title} by {spec.method.label} ({settings}; {updates}seed {spec.seed})",
+        f"{spec.chains} chains x {_drawn(run)} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
+        f"{run.leapfrogs:.3g} leapfrogs, {run.progress.leapfrogs_per_second:.3g} a second",
+        "acceptance: " + ", ".join(f"{kind} {rate:.4f}" for kind, rate in _rates(run).items())
+        + (f"; {run.non_finite} rejections for a non-finite energy" if run.non_finite else ""),
+        "",
+        table([("quantity", "mean", "sd", "mcse", "ess bulk", "ess tail", "r-hat", "truth"), *_rows(run)]),
+    ]  # fmt: skip
+    name = run.target.paper_quantity
+    if name in run.names:
+        figure = f"\nESS of {name} per draw and leapfrog: {number(float(run.ess_per_gradient(name)))}"
+        paper = spec.method.paper_ess.get(spec.target)
+        lines.append(figure + (f" (the paper, at its best settings: {paper:.3g})" if paper else ""))
+    return "\n".join(lines)
+
+
+def _drawn(run: Run) -> int:
+    return max(run.done - run.spec.warmup, 0)
+
+
+def _rates(run: Run) -> dict[str, float]:
+    """The acceptance of each kind of test; of each update as well, where there are several."""
+    kinds = run.acceptances | (run.update_acceptances if len(run.spec.updates) > 1 else {})
+    return {kind: found.rate for kind, found in kinds.items() if found.rate is not None}
+
+
+def _rows(run: Run) -> list[tuple[str, ...]]:
+    """A row for each scalar, and of a vector the element with the smallest ESS."""
+    vectors = {q.name: elements(q) for q in run.target.quantities if q.vector and q.name in run.spec.keep}
+    members = {element for names in vectors.values() for element in names}
+    rows = []
+    for vector in vectors:
+        ess = np.nan_to_num(np.asarray(run.ess(vector)), nan=np.inf)
+        worst = int(np.argmin(ess))
+        rows.append(_row(run, f"{vector}[{worst}]", f"{vector}[{worst}] (least ESS of {len(vectors[vector])})"))
+    return [_row(run, name, name) for name in run.names if name not in members] + rows
+
+
+def _row(run: Run, name: str, label: str) -> tuple[str, ...]:
+    *found, truth = _statistics(run, name).values()
+    return (label, *(number(value) for value in found), "-" if truth is None else number(truth))
+
+
+def _statistics(run: Run, name: str) -> dict[str, Any]:
+    """The estimates of a scalar, and its true mean where that is known."""
+    x, truth = run.get(name), run.target.truth(name)
+    return {
+        "mean": float(x.mean()),
+        "sd": float(x.std()),
+        "mcse": float(run.mcse(name)),
+        "ess_bulk": float(run.ess(name)),
+        "ess_tail": float(run.ess(name, "tail")),
+        "r_hat": float(run.rhat(name)),
+        "truth": float(truth.mean) if truth else None,
+    }

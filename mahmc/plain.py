@@ -1,0 +1,20 @@
+"""Values as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON, which has no NaN and no infinity: what is undefined is null."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
