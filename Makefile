@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE  # else each process would compile all that it 
 find = $(shell for p in $$(command -v python$(1)) $$(ls -d "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/$(1).*/bin/python \
   2>/dev/null | tail -n 1); do "$$p" -c '' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help run test tests setup browser compiled lint bench check-long test-adapters clean
+.PHONY: help run test tests setup browser compiled lint bench check-long test-adapters wheel test-wheel clean
 
 help:
 	@echo "make run         set up, compile and serve the dashboard on http://localhost:$(PORT)"
@@ -24,6 +24,8 @@ help:
 	@echo "make bench       speed against JAX and NumPyro (installs them)"
 	@echo "make check-long  the statistical tests at full size"
 	@echo "make test-adapters  checks of other libraries' samplers (installs BlackJAX, NumPyro, PyMC and emcee)"
+	@echo "make wheel       build the wheel and the source archive, into dist"
+	@echo "make test-wheel  install the wheel into empty environments and go through the dashboard (downloads packages)"
 	@echo "make clean       remove what the others made"
 
 $(VENV)/libraries.stamp: requirements.txt
@@ -54,7 +56,7 @@ setup: $(VENV)/dev.stamp
 
 run: $(VENV)/run.stamp
 	$(BIN)/mahmc compile
-	$(BIN)/python -m dashboard --server.port $(PORT)
+	$(BIN)/mahmc app --port $(PORT)
 
 # A browser for the browser tests: one that is there, else Playwright's own, else (as root) Debian's.
 browser: setup
@@ -100,7 +102,14 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 check-long: setup
-	$(BIN)/python -m pytest -n $(JOBS) -m long tests
+	$(BIN)/python -m pytest -n $(JOBS) -m "long and not wheel" tests
+
+# The wheel in environments of their own, in temporary folders, without this checkout.
+test-wheel: browser
+	$(BIN)/python -m pytest -m wheel tests
+
+wheel: setup
+	$(BIN)/python -m hatchling build
 
 # Other libraries' samplers, in an environment of their own.
 test-adapters:
@@ -113,4 +122,4 @@ test-adapters:
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-3.12 .venv-3.13 .venv-adapters .test-artifacts .pytest_cache .mypy_cache .ruff_cache build *.egg-info
+	rm -rf .venv .venv-3.12 .venv-3.13 .venv-adapters .test-artifacts .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info

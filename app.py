@@ -1,11 +1,14 @@
 """The dashboard's entry: the server and its routes when it is imported; run, the table of pages. No more."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from dashboard.live import downloads, feed
 
 if __name__ == "__main__":  # by Streamlit, for each visitor
-    st.set_page_config(page_title="mahmc", page_icon="dashboard/icon.png", layout="wide", initial_sidebar_state=360)
+    icon = str(Path(__file__).parent / "dashboard" / "icon.png")
+    st.set_page_config(page_title="mahmc", page_icon=icon, layout="wide", initial_sidebar_state=360)
     st.navigation(
         [
             st.Page("pages/overview.py", title="Overview", icon=":material/home:", default=True),

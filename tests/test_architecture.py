@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 ORDER = [
     {"version"},
     {"parameters", "compiled"},
-    {"lanes", "tabular"},
+    {"lanes", "plain", "tabular"},
     {"streams"},
     {"targets"},
     {"kernels"},
@@ -32,6 +33,7 @@ ORDER = [
     {"own", "pytest_plugin"},
     {"adapters", "examples"},
     {"cli"},
+    {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 
@@ -163,14 +165,34 @@ def test_pages_are_the_same_short_sentence() -> None:
 # ---------------------------------------------------------------------------------------------------- the packages
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def declared(needs: list[str]) -> set[str]:
+    return {re.split(r"[<>=\[]", need)[0].replace("-", "_") for need in needs}
+
+
+def packages(paths: list[Path]) -> set[str]:
+    """Packages of others that these files import."""
+    found = {name.partition(".")[0] for path in paths for name in imported(path)}
+    return found - set(sys.stdlib_module_names) - {"mahmc", "dashboard"}
+
+
 def test_every_package_that_is_imported_is_declared() -> None:
-    """Adapters have requirements of their own, and whoever loads the pytest plugin has pytest."""
-    lines = (ROOT / "requirements.txt").read_text().splitlines()
-    declared = {re.split(r"[<>=\[]", line)[0].replace("-", "_") for line in lines if line and not line.startswith("#")}
+    """The engine does with its own; adapters have requirements of their own, and the pytest plugin is for pytest."""
     apart = {ROOT / "mahmc" / "pytest_plugin.py", *files("mahmc/adapters")}
-    paths = [ROOT / "app.py", *files("pages"), *files("dashboard"), *files("mahmc")]
-    found = {name.partition(".")[0] for path in paths if path not in apart for name in imported(path)}
-    assert found - set(sys.stdlib_module_names) - {"mahmc", "dashboard", "app"} <= declared
+    engine = [path for path in files("mahmc") if path not in apart]
+    needs, of_the_app = PROJECT["dependencies"], PROJECT["optional-dependencies"]["app"]
+    assert packages(engine) <= declared(needs)
+    assert packages([ROOT / "app.py", *files("pages"), *files("dashboard")]) <= declared(needs + of_the_app)
+    assert declared(of_the_app) <= packages([ROOT / "app.py", *files("dashboard")]), "the app has more than it imports"
+
+
+def test_the_engine_alone_imports_nothing_of_the_app() -> None:
+    code = "import sys, mahmc, mahmc.cli; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "numba" in found.stdout.split()
+    assert not {"streamlit", "plotly", "pandas", "starlette", "dashboard"} & set(found.stdout.split())
 
 
 def test_arviz_is_imported_for_files_only() -> None:
