@@ -290,11 +290,14 @@ def test_a_fault_of_ours_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert cli.main(["check", "gmm", "hmc"]) == exits.STOPPED
 
 
-def test_a_reader_may_leave() -> None:
+@pytest.mark.parametrize("words", ["list", "sample gmm hmc --draws 20"])  # more than a buffer holds, and less
+def test_a_reader_may_leave(words: str) -> None:
     """As in `mahmc list | head -1`: no traceback."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "mahmc", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-m", "mahmc", *words.split()],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()

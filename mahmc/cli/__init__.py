@@ -46,9 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> mahmc.cli.main(["sample", "gmm", "hmc", "--draws", "100", "--quiet"])
     """
     try:
-        code = _run(list(sys.argv[1:] if arguments is None else arguments))
-        sys.stdout.flush()
-        return code
+        try:
+            return _run(list(sys.argv[1:] if arguments is None else arguments))
+        finally:
+            sys.stdout.flush()  # so that a reader who has gone is noticed here
     except InvalidInput as refusal:
         print(f"mahmc: {refusal}", file=sys.stderr)
         return REFUSED
