@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
     parser.add_argument("sampler", metavar="FILE.py[:NAME]", help=text)
     text = f"a case ({', '.join(CASES)}), a target by name, or a custom one: file.py, or file.py:Class"
     parser.add_argument("--target", default="gmm-overlapping", help=f"{text} (default: gmm-overlapping)")
-    parser.add_argument("--seed", metavar="INT", help="default: 0")
+    parser.add_argument("--seed", metavar="INT", help="same seed, same verdict (default: 0)")
     add_strictness(parser)
     parser.set_defaults(command=check_sampler, parser=parser)
 

@@ -29,8 +29,9 @@ def add(commands: Any) -> None:
         "--full", action="store_true", help="144 million leapfrogs a sampler on mdc, as the paper; some minutes"
     )
     parser.add_argument("--gradients", metavar="INT", type=whole, help="leapfrogs of a replicate, all chains together")
-    parser.add_argument("--replicates", metavar="INT", type=whole, default=REPLICATES, help=f"default: {REPLICATES}")
-    parser.add_argument("--seed", metavar="INT", type=whole, default=0, help="default: 0")
+    text = f"independent repetitions, from which the intervals come (default: {REPLICATES})"
+    parser.add_argument("--replicates", metavar="INT", type=whole, default=REPLICATES, help=text)
+    parser.add_argument("--seed", metavar="INT", type=whole, default=0, help="same seed, same draws (default: 0)")
     add_quiet(parser)
     parser.set_defaults(command=table, parser=parser)
 
