@@ -1,4 +1,4 @@
-"""The dashboard's entry: the server and its routes when it is imported; run, the table of pages. No more."""
+"""The dashboard's entry. Imported, it gives the server with its routes; run by Streamlit, it lists the pages."""
 
 from pathlib import Path
 

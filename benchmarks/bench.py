@@ -52,6 +52,7 @@ LIMIT_PER_CORE = 1.6e8  # the MDC leapfrog alone, as measured when the engine wa
 
 
 def main() -> None:
+    """Run the parts that are named as arguments, and print their tables."""
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "peers": against_jax, "gibbs": against_hmc_gibbs, "nuts": against_nuts, "all": all_samplers, "limit": limit,
         "growth": growth, "start": start, "table": table_1, "own": own_target, "schedules": schedules_cost,
@@ -72,6 +73,7 @@ def main() -> None:
 
 
 def machine() -> Iterator[str]:
+    """The machine, the date and the versions, in words."""
     model = next(
         (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
         platform.processor(),
@@ -101,6 +103,7 @@ def ours(target: str, sampler: str, draws: int | None = None, **chosen: Any) -> 
 
 
 def rate(run: Run) -> float:
+    """Leapfrogs per second."""
     return run.leapfrogs / run.seconds
 
 
@@ -114,6 +117,7 @@ def ess_rate(run: Run, name: str) -> float:
 
 
 def against_jax() -> Iterator[str]:
+    """Mahmc against two versions in JAX."""
     yield "\n### Against JAX, float64, 16 chains\n"
     yield "*Plain* is the straightforward version (plain.py: jit, vmap, scan); *tuned* is the fastest we could make of"
     yield "it (peers.py: gradients carried over, a cheaper softplus, random numbers in blocks, a device a core).\n"
@@ -190,14 +194,16 @@ def against_hmc_gibbs() -> Iterator[str]:
             whole, net, parallel["leapfrogs"] / parallel["seconds"], parallel["more"] / parallel["more_seconds"],
             by_hand.leapfrogs / by_hand.seconds,
         ))  # fmt: skip
-    sequential = _plain("numpyro", "sequential", draws)
-    serial = sequential["leapfrogs"] / sequential["seconds"]
+    sequential, vmap = (_plain("numpyro", way, draws) for way in ("sequential", "vmap"))
+    serial, side_by_side = (run["leapfrogs"] / run["seconds"] for run in (sequential, vmap))
     yield "\n### Against NumPyro's HMCGibbs on MDC, HMC with 40 leapfrogs, 16 chains of 20 000 draws\n"
     yield "A second run in the same process, timed from call to draws, on both sides. NumPyro compiles in that run too:"
-    yield "MCMC offers no way to compile beforehand, and HMCGibbs no vectorised chains.\n"
+    yield "MCMC offers no way to compile beforehand.\n"
     yield "| NumPyro | leapfrogs/s | ours | ratio | bar |\n|---|---|---|---|---|"
     whole, words = _median(rows, 0), "MCMC, one chain after another (its default)"
     yield f"| {words} | {serial:.2g} | {whole:.2g} | {whole / serial:.3g} | |"
+    words = "MCMC, chains side by side by chain_method=jax.vmap"
+    yield f"| {words} | {side_by_side:.2g} | {whole:.2g} | {whole / side_by_side:.3g} | |"
     words = "MCMC, chains in parallel on 16 host devices"
     yield f"| {words} | {_median(rows, 2):.2g} | {whole:.2g} | **{_ratio(rows, 0, 2):.3g}** | ≥ 100 |"
     words = "the same without compiling: ten times the draws, less this"
@@ -210,11 +216,12 @@ def _second_call(draws: int, seed: int) -> float:
     """Leapfrogs a second of `mahmc.sample` from call to draws, when the process has sampled before."""
     mahmc.sample("mdc", "hmc", chains=CHAINS, draws=draws, warmup=0, keep=("u",), seed=seed)
     begin = time.perf_counter()
-    run = mahmc.sample("mdc", "hmc", chains=CHAINS, draws=draws, warmup=0, keep=("u",), seed=seed + 1)
+    run = mahmc.sample("mdc", "hmc", chains=CHAINS, draws=draws, warmup=0, keep=("u",), seed=seed + 1, warn=False)
     return run.leapfrogs / (time.perf_counter() - begin)
 
 
 def against_nuts() -> Iterator[str]:
+    """MAHMC against NUTS of NumPyro on BLR."""
     from peers import numpyro_nuts_blr
 
     peer = numpyro_nuts_blr(draws=1000, chains=4)
@@ -242,6 +249,7 @@ def _ratio(rows: Sequence[tuple[float, ...]], top: int, bottom: int) -> float:
 
 
 def all_samplers() -> Iterator[str]:
+    """All samplers on all targets: leapfrogs and effective draws per second."""
     yield "\n### All samplers on all targets, 16 chains, everything recorded\n"
     yield "| target | sampler | leapfrogs/s | ESS/s | of |\n|---|---|---|---|---|"
     for target in KEEP:
@@ -270,7 +278,7 @@ def schedules_cost() -> Iterator[str]:
         for L, n_u in dict.fromkeys([(10, 10), (int(own["L"]), int(own["n_u"]))]):
             fixed = mahmc.schedules.alternate(L, n_u)
             drawn = mahmc.schedules.same_mean(fixed)
-            for kind in built.updates:
+            for kind in built.density.updates:
                 cases: dict[str, dict[str, Any]] = {str(fixed): {"L": L, "n_u": n_u}}
                 if (L, n_u) == (10, 10):
                     cases["mirrored, 1 to 19 leapfrogs between updates"] = mirrored
@@ -344,12 +352,12 @@ def _moments(
 ) -> Iterator[tuple[str, float, np.ndarray, np.ndarray]]:
     """What is compared, its true mean, and draws of it by us and by the peer."""
     if target.name == "mdc":
-        ones = target.truths["ones"]
+        ones = target.truth.scalars["ones"]
         yield "u", 0.0, run.get("u"), peer["u"]
         yield "u²", 1.0, run.get("u") ** 2, peer["u"] ** 2
         yield "ones", ones.mean, run.get("ones").astype(float), peer["w"].sum(axis=-1).astype(float)
         return
-    yield "q", target.truths["q"].mean, run.get("q"), peer["q"]
+    yield "q", target.truth.scalars["q"].mean, run.get("q"), peer["q"]
     for k, weight in enumerate(target.settings["weights"]):
         a, b = ((np.asarray(x) == k).astype(float) for x in (run.get("component"), peer["component"]))
         yield f"component = {k}", weight, a, b
@@ -363,9 +371,8 @@ def bare_leapfrogs(target, state, epsilon, n, repeats):
 
 
 def limit() -> Iterator[str]:
-    rows = []
-    for _ in range(ROUNDS):
-        rows.append((_bare_rate(cores()), _bare_rate(1), rate(ours("mdc", "hmc"))))
+    """HMC on MDC against a bare loop of leapfrogs."""
+    rows = [(_bare_rate(cores()), _bare_rate(1), rate(ours("mdc", "hmc"))) for _ in range(ROUNDS)]
     hmc, bare, single = _median(rows, 2), _median(rows, 0), _median(rows, 1)
     yield "\n### How near the limit: the MDC leapfrog alone\n"
     yield f"The bare leapfrog runs at {single:.2g} a second on one core and {bare:.2g} on {cores()}; "
@@ -376,11 +383,13 @@ def limit() -> Iterator[str]:
 def _bare_rate(threads: int, repeats: int = 20_000) -> float:
     target = mahmc.targets.mdc()
     rng = np.random.default_rng(0)
-    states = [new_state(target, *target.pack(target.exact(rng, LANES)), Seeds(0, threads), b) for b in range(threads)]  # type: ignore[misc]
-    bare_leapfrogs(target.data, states[0], 0.035, 40, 1)
+    assert target.truth.exact is not None
+    starts = [target.density.pack(target.truth.exact(rng, LANES)) for _ in range(threads)]
+    states = [new_state(target, *start, Seeds(0, threads), b) for b, start in enumerate(starts)]
+    bare_leapfrogs(target.density.data, states[0], 0.035, 40, 1)
     begin = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda state: bare_leapfrogs(target.data, state, 0.035, 40, repeats), states))
+        list(pool.map(lambda state: bare_leapfrogs(target.density.data, state, 0.035, 40, repeats), states))
     return threads * LANES * 40 * repeats / (time.perf_counter() - begin)
 
 
@@ -404,8 +413,8 @@ def _funnel_potential(target, q, other, grad, scratch):
 
 
 @implements(update, PlainFunnel)
-def _funnel_update(target, which, q, other, grad, rng):
-    return splat(0.0), load(q, 0) == load(q, 0)
+def _funnel_update(target, index, point):
+    return splat(0.0), load(point.q, 0) == load(point.q, 0)
 
 
 @implements(step_scale, PlainFunnel)
@@ -416,7 +425,7 @@ def _funnel_step_scale(target, other):
 def own_target() -> Iterator[str]:
     """The same funnel as a person writes his own target, and by hand, in turns."""
     own: Target = mahmc.targets.build("neals-funnel")
-    by_hand = replace(own, data=PlainFunnel(10, 1.0 / 9.0))
+    by_hand = replace(own, density=replace(own.density, data=PlainFunnel(10, 1.0 / 9.0)))
     yield "\n### A target of one's own: Neal's funnel as people write it, against the same by hand\n"
     yield "| sampler | leapfrogs/s, own | by hand | ratio | bar |\n|---|---|---|---|---|"
     for sampler in ("hmc", "mala-pn"):
@@ -433,6 +442,7 @@ def own_target() -> Iterator[str]:
 
 
 def growth() -> Iterator[str]:
+    """Time and memory against the numbers of chains and draws."""
     yield "\n### Cost grows linearly\n"
     yield "MDC, mahmc, u and energy recorded; memory is that of the process at its peak above an empty run.\n"
     yield "| chains | draws | seconds | µs a draw of 8 chains | MiB |\n|---|---|---|---|---|"
@@ -459,6 +469,7 @@ def _in_new_process(chains: int, draws: int) -> tuple[float, int]:
 
 
 def start() -> Iterator[str]:
+    """The time of an import and a first run, without and with a cache."""
     program = (
         "import time; a = time.perf_counter()\n"
         "import mahmc; b = time.perf_counter()\n"
@@ -469,7 +480,9 @@ def start() -> Iterator[str]:
         environment = os.environ | {"MAHMC_CACHE_DIR": folder}
         times = []
         for _ in range(4):
-            result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+            result = subprocess.run(
+                [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+            )
             times.append([float(word) for word in result.stdout.split()])
     yield "\n### Starting\n"
     yield f"Cold, with an empty cache, mahmc on MDC compiles and does its first chunk in {times[0][1]:.1f} s. "

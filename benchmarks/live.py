@@ -13,22 +13,18 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
-from playwright.sync_api import Page, Response, sync_playwright
+from playwright.sync_api import Page, Response
 
+from benchmarks.served import ROOT, chromium, dashboard
 from dashboard.views.view import SECONDS
 from mahmc import RunSpec
 
-ROOT = Path(__file__).parent.parent
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 SETTLE = 4  # seconds after opening, for what a server loads in the background when it is new
 # How often the line changes that says how far the run is.
 COUNT_UPDATES = """
@@ -59,22 +55,18 @@ SPECS = {
 
 
 def main() -> None:
+    """Measure several rounds, and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
-    port = _free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-m", "dashboard", "--server.port", str(port)],
-        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        _wait(port)
-        print(feel(port), "\n")
-        print("| run | view | bare, leapfrogs/s | live, browser elsewhere | browser here | updates/s | kB, at most |")
-        print("|---|---|---|---|---|---|---|")
+    with dashboard() as address:
+        print(feel(address), "\n")
+        titles = ("run", "view", "bare, leapfrogs/s", "live, browser elsewhere", "browser here", "updates/s",
+                  "largest update, kB")  # fmt: skip
+        print(f"| {' | '.join(titles)} |\n|{'---|' * len(titles)}")
         for name, spec in SPECS.items():
             for view in ("simple", "full"):
-                rows = [(bare(spec), refreshed(spec, view), *live(spec, view, port)) for _ in range(rounds)]
+                rows = [(bare(spec), refreshed(spec, view), *live(spec, view, address)) for _ in range(rounds)]
                 elsewhere, here = (statistics.median(row[i] / row[0] for row in rows) for i in (1, 2))
                 speed, updates, size = (statistics.median(row[i] for row in rows) for i in (0, 3, 4))
                 print(
@@ -82,16 +74,12 @@ def main() -> None:
                     f"{size / 1e3:.0f} |",
                     flush=True,
                 )
-    finally:
-        server.kill()
-        server.wait()
 
 
-def feel(port: int) -> str:
+def feel(server: str) -> str:
     """How long a person waits: for a page of a server just started, for the next, and from Run to the first point."""
-    address = f"http://localhost:{port}/explore?{RunSpec.of('mdc', 'mahmc', draws=200_000).to_query()}"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
+    address = f"{server}/explore?{RunSpec.of('mdc', 'mahmc', draws=200_000).to_query()}"
+    with chromium() as browser:
         paints, ready, points = [], [], []
         for _ in range(3):
             page = browser.new_page(viewport={"width": 1400, "height": 1000})
@@ -106,7 +94,6 @@ def feel(port: int) -> str:
             run.click()
             points.append(page.evaluate("window.untilPoint") / 1000)
             page.close()
-        browser.close()
     first, *later = paints
     return (
         f"First paint {first:.2f} s on a server just started, {_listed(later)} s later on; "
@@ -117,10 +104,6 @@ def feel(port: int) -> str:
 
 def _listed(seconds: list[float]) -> str:
     return ", ".join(f"{each:.2f}" for each in seconds)
-
-
-def _chromium() -> str:
-    return os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 
 def bare(spec: RunSpec) -> float:
@@ -135,13 +118,13 @@ def bare(spec: RunSpec) -> float:
 
 
 def refreshed(spec: RunSpec, view: str) -> float:
-    """Leapfrogs a second while somebody asks for the page's news as often as a browser would, and draws nothing."""
+    """Leapfrogs a second while the page's changes are requested as often as by a browser, and not drawn."""
     program = f"""
 import json, sys, time
 from urllib.parse import parse_qsl
 from streamlit.testing.v1 import AppTest
 from dashboard.pages import page
-page._pages_are_claimed = True
+page.navigation_called.set()
 app = AppTest.from_file({str(ROOT / "pages" / "explore.py")!r}, default_timeout=60)
 for name, value in parse_qsl(sys.argv[1]):
     app.query_params[name] = value
@@ -156,8 +139,8 @@ while job.alive:
     if view.mark != mark:
         app.run()
         mark = view.mark
-    news = screen.cache("explore").news(view, last)
-    last = json.loads(news[4 : 4 + int.from_bytes(news[:4], "little")])["last"]
+    changes = screen.cache("explore").changes(view, last)
+    last = json.loads(changes[4 : 4 + int.from_bytes(changes[:4], "little")])["last"]
     time.sleep(max(0.0, {SECONDS} - time.monotonic() + begin))
 print(job.work.run.progress.leapfrogs_per_second)
 """
@@ -166,23 +149,20 @@ print(job.work.run.progress.leapfrogs_per_second)
     return float(subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout)
 
 
-def live(spec: RunSpec, view: str, port: int) -> tuple[float, float, float]:
+def live(spec: RunSpec, view: str, server: str) -> tuple[float, float, float]:
     """Leapfrogs a second under the page, updates a second, and the largest update in bytes."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 1000})
         sizes: list[int] = []
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
-        page.on("response", lambda response: sizes.append(_told(response)))
-        page.goto(f"http://localhost:{port}/explore?{spec.to_query()}&view={view}")
+        page.on("response", lambda response: sizes.append(_sent(response)))
+        page.goto(f"{server}/explore?{spec.to_query()}&view={view}")
         page.wait_for_timeout(1000 * SETTLE)
-        result = _run_once(page, spec, sizes)
-        browser.close()
-    return result
+        return _run_once(page, spec, sizes)
 
 
-def _told(response: Response) -> int:
-    """Bytes of the page's news; what it loads once, as Plotly, is no update."""
+def _sent(response: Response) -> int:
+    """Bytes of the page's changes. Files that are loaded once, such as Plotly, do not count."""
     return int(response.headers.get("content-length", 0)) if "/live/" in response.url else 0
 
 
@@ -200,22 +180,6 @@ def _run_once(page: Page, spec: RunSpec, sizes: list[int]) -> tuple[float, float
     updates = page.evaluate("window.updates")
     leapfrogs = spec.slots * spec.chains * spec.leapfrogs_per_draw
     return leapfrogs / seconds, updates / seconds, max(sizes)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return probe.getsockname()[1]
-
-
-def _wait(port: int) -> None:
-    for _ in range(300):
-        try:
-            with urlopen(f"http://localhost:{port}/_stcore/health", timeout=1):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit("the dashboard did not start")
 
 
 if __name__ == "__main__":

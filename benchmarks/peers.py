@@ -191,7 +191,7 @@ def select(condition: jax.Array, x: Any, y: Any) -> Any:
     return jax.tree.map(partial(jnp.where, condition), x, y)
 
 
-def leapfrog(model: Model, q: Any, p: Any, grad: Any, other: jax.Array, step: jax.Array) -> tuple:
+def leapfrog(model: Model, q: Any, p: Any, grad: Any, other: jax.Array, step: jax.Array) -> tuple[Any, ...]:
     """One leapfrog under U(·, q^O) with one new gradient of the base; returns q, p, base(q), its gradient."""
     tie_grad = jax.grad(model.tie)
     p = add(p, -step / 2, add(grad, 1, tie_grad(q, other)))
@@ -201,7 +201,7 @@ def leapfrog(model: Model, q: Any, p: Any, grad: Any, other: jax.Array, step: ja
     return q, p, base, grad
 
 
-def leapfrogs(model: Model, q: Any, p: Any, grad: Any, other: jax.Array, L: int, epsilon: float) -> tuple:
+def leapfrogs(model: Model, q: Any, p: Any, grad: Any, other: jax.Array, L: int, epsilon: float) -> tuple[Any, ...]:
     """L leapfrogs; base(q) is dropped, hence not computed, in all but the last."""
     step = epsilon * model.step_scale(other)
 
@@ -213,7 +213,7 @@ def leapfrogs(model: Model, q: Any, p: Any, grad: Any, other: jax.Array, L: int,
     return leapfrog(model, q, p, grad, other, step)
 
 
-def mahmc_draw(model: Model, state: State, noise: dict, *, L: int, epsilon: float, n_u: int = 1) -> State:
+def mahmc_draw(model: Model, state: State, noise: dict[str, Any], *, L: int, epsilon: float, n_u: int = 1) -> State:
     """MAHMC within Gibbs: n_u segments of L leapfrogs, Gibbs draws between and after. n_u = 1 is HMC."""
     q, p, grad, other = state.q, noise["p"], state.grad, state.other
     delta_E: Any = 0.0
@@ -231,7 +231,7 @@ def mahmc_draw(model: Model, state: State, noise: dict, *, L: int, epsilon: floa
 
 
 def mala_pn_draw(
-    model: Model, state: State, noise: dict, *, L: int, epsilon: float, alpha: float, delta: float
+    model: Model, state: State, noise: dict[str, Any], *, L: int, epsilon: float, alpha: float, delta: float
 ) -> State:
     """L updates of MALA-PN, then a Gibbs draw of q^O; momentum and v persist."""
     other, step = state.other, epsilon * model.step_scale(state.other)
@@ -252,7 +252,7 @@ def mala_pn_draw(
     return State(q, base, grad, model.gibbs(noise["gibbs"], q), p, v, accepted)
 
 
-def draw_noise(model: Model, sampler: str, par: dict, q: Any, draws: int, key: jax.Array) -> dict:
+def draw_noise(model: Model, sampler: str, par: dict[str, Any], q: Any, draws: int, key: jax.Array) -> dict[str, Any]:
     """All random numbers of some draws of one chain, in a few calls; momenta have the form of q."""
     like, unravel = ravel_pytree(q)
     key_p, key_uniform, key_gibbs = jax.random.split(key, 3)
@@ -279,7 +279,9 @@ def start_chain(model: Model, sampler: str, key: jax.Array) -> State:
     return State(q, base, grad, other, p, v, jnp.zeros((), jnp.int64))
 
 
-def run_chain(model: Model, sampler: str, par: dict, draws: int, key: jax.Array, state: State) -> tuple:
+def run_chain(
+    model: Model, sampler: str, par: dict[str, Any], draws: int, key: jax.Array, state: State
+) -> tuple[Any, ...]:
     """Advance one chain; returns its last state and the recorded quantities, each of shape (draws,)."""
     step = mala_pn_draw if sampler == "mala-pn" else mahmc_draw
 
@@ -382,7 +384,7 @@ def mdc_program() -> None:
     numpyro.sample("w", dist.Bernoulli(logits=-u).expand([N_W]).to_event(1))
 
 
-def draw_w(rng_key: jax.Array, gibbs_sites: dict, hmc_sites: dict) -> dict[str, jax.Array]:
+def draw_w(rng_key: jax.Array, gibbs_sites: dict[str, Any], hmc_sites: dict[str, Any]) -> dict[str, jax.Array]:
     """w given u."""
     return {"w": dist.Bernoulli(logits=-hmc_sites["u"]).expand([N_W]).sample(rng_key)}
 
@@ -424,11 +426,31 @@ class NumPyroRun(NamedTuple):
     compile_seconds: float
     warmup_seconds: float
 
+    def result(
+        self, name: str, target: str, sampler: str, leapfrogs: int, samples: dict[str, np.ndarray], accepts: str
+    ) -> PeerResult:
+        """What was timed; `accepts` is the field with the probabilities of acceptance."""
+        probabilities = self.fields[accepts]
+        chains, draws = probabilities.shape
+        return PeerResult(
+            name,
+            target,
+            sampler,
+            chains,
+            draws,
+            leapfrogs,
+            self.seconds,
+            self.compile_seconds,
+            samples,
+            self.warmup_seconds,
+            float(probabilities.mean()),
+        )
+
 
 def run_numpyro(
     kernel: Callable[[], Any],
     fields: tuple[str, ...],
-    batch: Callable,
+    batch: Callable[..., Any],
     draws: int,
     warmup: int,
     chains: int,
@@ -458,7 +480,7 @@ def run_numpyro(
     return NumPyroRun(sites, extra, seconds, compile_seconds, warmup_seconds)
 
 
-def in_turn(function: Callable) -> Callable:
+def in_turn(function: Callable[..., Any]) -> Callable[..., Any]:
     """Map over the leading axis one element after another: no chain waits for another's longer tree."""
     return partial(jax.lax.map, function)
 
@@ -468,9 +490,9 @@ def numpyro_hmc_gibbs(
 ) -> PeerResult:
     """NumPyro's HMCGibbs on MDC: HMC with L leapfrogs of fixed size epsilon, then w given u.
 
-    Chains by vmap on each device; chain_method="vectorized" is refused by HMCGibbs. One chain after another
-    took 2 to 4 times as long. All chains start at u = v = 0: NumPyro's default start has |v - u| of about 25
-    standard deviations, and HMC with L = 40 forgets v - u slowly (a draw flips its sign and takes 2 % off).
+    Chains by vmap on each device. HMCGibbs refuses chain_method="vectorized", and takes chain_method=jax.vmap. One
+    chain after another took 2 to 4 times as long. All chains start at u = v = 0: NumPyro's default start has |v - u|
+    of about 25 standard deviations, and HMC with L = 40 forgets v - u slowly (a draw flips its sign and takes 2 % off).
     """
 
     def kernel():
@@ -487,18 +509,13 @@ def numpyro_hmc_gibbs(
 
     fields = ("hmc_state.accept_prob", "~z.v", "~z.w")
     run = run_numpyro(kernel, fields, jax.vmap, draws, warmup, chains, seed)
-    return PeerResult(
+    return run.result(
         name="numpyro HMCGibbs",
         target="mdc",
         sampler="hmc",
-        chains=chains,
-        draws=draws,
         leapfrogs=chains * draws * L,
-        seconds=run.seconds,
-        compile_seconds=run.compile_seconds,
         samples={"u": run.sites["u"]},
-        warmup_seconds=run.warmup_seconds,
-        acceptance=float(run.fields["hmc_state.accept_prob"].mean()),
+        accepts="hmc_state.accept_prob",
     )
 
 
@@ -520,18 +537,13 @@ def numpyro_mixed_hmc(
         return MixedHMC(hmc, num_discrete_updates=visits, modified=True)
 
     run = run_numpyro(kernel, ("accept_prob", "hmc_state.num_steps"), jax.vmap, draws, warmup, chains, seed)
-    return PeerResult(
+    return run.result(
         name="numpyro MixedHMC",
         target="",
         sampler="m-hmc",
-        chains=chains,
-        draws=draws,
         leapfrogs=int(run.fields["hmc_state.num_steps"].sum()),
-        seconds=run.seconds,
-        compile_seconds=run.compile_seconds,
         samples=run.sites,
-        warmup_seconds=run.warmup_seconds,
-        acceptance=float(run.fields["accept_prob"].mean()),
+        accepts="accept_prob",
     )
 
 
@@ -551,18 +563,13 @@ def numpyro_nuts_blr(
     tau = run.sites["tau"]
     beta = run.sites["beta"] if centred else run.sites["z"] / np.sqrt(tau)[..., None]
     samples = {"energy": blr_energy(X, y, beta, tau), "log_tau": np.log(tau)}
-    return PeerResult(
+    return run.result(
         name="numpyro NUTS" + " centred" * centred + " tuned" * tuned,
         target="blr",
         sampler="nuts",
-        chains=chains,
-        draws=draws,
         leapfrogs=int(run.fields["num_steps"].sum()),
-        seconds=run.seconds,
-        compile_seconds=run.compile_seconds,
         samples=samples | {f"beta[{j}]": beta[..., j] for j in range(X.shape[1])},
-        warmup_seconds=run.warmup_seconds,
-        acceptance=float(run.fields["accept_prob"].mean()),
+        accepts="accept_prob",
     )
 
 

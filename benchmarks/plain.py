@@ -4,8 +4,8 @@
 
 `jit` over the whole run, `vmap` over chains, `scan` over draws, `fori_loop` over leapfrogs, float64, keys split as the
 documentation does, the potential as its formula says, its gradient by `jax.grad`. peers.py has the same samplers tuned
-as far as we could. `numpyro parallel` and `numpyro sequential` are NumPyro's HMCGibbs run by MCMC, as its
-documentation shows.
+as far as we could. `numpyro parallel`, `numpyro sequential` and `numpyro vmap` are NumPyro's HMCGibbs run by MCMC,
+as its documentation shows.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def mdc() -> tuple[Any, ...]:
 
 
 def blr() -> tuple[Any, ...]:
+    """BLR on the breast cancer data."""
     table = np.loadtxt(Path(__file__).parents[1] / "mahmc/data/breast_cancer.csv", delimiter=",", skiprows=1)
     features = (table[:, :-1] - table[:, :-1].mean(0)) / table[:, :-1].std(0)
     X, y = jnp.asarray(np.column_stack([features, np.ones(len(table))])), jnp.asarray(table[:, -1])
@@ -77,6 +78,7 @@ def blr() -> tuple[Any, ...]:
 
 
 def leapfrog(U, q, p, other, step):
+    """One leapfrog."""
     p = p - step / 2 * jax.grad(U)(q, other)
     q = q + step * p
     return q, p - step / 2 * jax.grad(U)(q, other)
@@ -105,6 +107,7 @@ def mahmc_draw(model, epsilon, L, n_u, carry, key):
 
 
 def mala_pn_draw(model, epsilon, L, alpha, delta, carry, key):
+    """One iteration of MALA-PN."""
     U, gibbs, scale, _, record = model
     q, other, p, v = carry
     k_g, *keys = jax.random.split(key, L + 1)
@@ -156,6 +159,7 @@ DRAWS: dict[str, Any] = {
 
 
 def jax_run(target: str, sampler: str, draws: int, seed: int) -> dict[str, float]:
+    """A run, with its time and its effective sample sizes."""
     model = {"mdc": mdc, "blr": blr}[target]()
     values = PARAMETERS[target, sampler]
     draw = partial(DRAWS[sampler], model, *values.values())
@@ -182,7 +186,10 @@ def jax_run(target: str, sampler: str, draws: int, seed: int) -> dict[str, float
 
 
 def numpyro_run(way: str, draws: int) -> dict[str, float]:
-    """HMCGibbs on MDC by MCMC, 16 chains `parallel` on as many host devices, or one after another (`sequential`).
+    """HMCGibbs on MDC by MCMC, 16 chains.
+
+    `parallel` on as many host devices, one after another (`sequential`), or side by side by `chain_method=jax.vmap`
+    (`vmap`).
 
     The object is run twice and the second run timed: NumPyro compiles in every run all the same. A run of ten times
     the draws, less this one, is the speed without that.
@@ -205,7 +212,8 @@ def numpyro_run(way: str, draws: int) -> dict[str, float]:
     kernel = HMCGibbs(hmc, gibbs_fn=gibbs, gibbs_sites=["w"])
 
     def seconds(draws: int, runs: int) -> tuple[float, np.ndarray]:
-        mcmc = MCMC(kernel, num_warmup=0, num_samples=draws, num_chains=CHAINS, chain_method=way, progress_bar=False)
+        method = jax.vmap if way == "vmap" else way
+        mcmc = MCMC(kernel, num_warmup=0, num_samples=draws, num_chains=CHAINS, chain_method=method, progress_bar=False)
         for i in range(runs):
             begin = time.perf_counter()
             mcmc.run(jax.random.key(i))

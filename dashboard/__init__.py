@@ -1,1 +1,1 @@
-"""The dashboard's parts: controls, jobs, figures and the live chart."""
+"""The dashboard: settings, background work, figures, views, the live transport, widgets and pages."""

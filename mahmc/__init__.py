@@ -1,10 +1,10 @@
-"""Samplers that mix Hamiltonian moves with other Metropolis updates (Zhou, AABI 2022): right, fast, and open to see.
+"""Samplers that mix Hamiltonian moves with other Metropolis updates (Zhou, AABI 2022).
 
     >>> import mahmc
     >>> run = mahmc.sample("mdc", "mahmc", draws=20_000, seed=7)
     >>> run.acceptance, run.ess_per_gradient("u")
 
-Notation, used everywhere; the paper's symbol is the name:
+Notation. The names in the code are the symbols of the paper:
 
 | name    | paper | meaning |
 |---------|-------|---------|
@@ -15,7 +15,7 @@ Notation, used everywhere; the paper's symbol is the name:
 | K       | K     | kinetic energy, p²/2 |
 | E       | E     | U + K |
 | epsilon | ε     | step size of the leapfrog |
-| L       | L, N^L| leapfrogs between two updates of q^O; for hmc the whole trajectory |
+| L       | L, N^L| leapfrogs between two updates of q^O; for hmc in the whole trajectory |
 | n_u     | N^U   | segments of L leapfrogs in one MAHMC trajectory |
 | alpha   | α     | share of the momentum that is kept (MALA-P, MALA-PN) |
 | delta   | δ     | drift of the persistent uniform (MALA-PN) |
@@ -25,20 +25,20 @@ Notation, used everywhere; the paper's symbol is the name:
 | law     | P^D   | the probability of each D: `schedules` |
 | update  | Q_i   | the updates of q^O inside a trajectory, by name |
 | outer   |       | the update of q^O after a trajectory (within Gibbs), or none |
-| k       | k^D   | kinetic energy of a discrete variable in M-HMC, from which it pays for its changes |
+| k       | k^D   | kinetic energy of a discrete variable in M-HMC; a change of the variable may cost at most k |
 | T       |       | travel time of an M-HMC trajectory, Σ of its step sizes |
 | visits  |       | visits to discrete variables in an M-HMC trajectory |
 
 Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
-compare → checks → own → examples.
+compare → checks → custom → examples.
 """
 
-from mahmc import schedules, targets
+from mahmc import diagnostics, schedules, tables, targets
 from mahmc.checks import Checking, check, check_sampler
 from mahmc.compare import Comparison, compare
-from mahmc.own import load_targets, target
+from mahmc.custom import load_targets, target
 from mahmc.parameters import InvalidInput, Parameter
-from mahmc.run import Progress, Run, sample
+from mahmc.run import Progress, Run, SamplingWarning, load, sample
 from mahmc.samplers import SAMPLERS
 from mahmc.spec import RunSpec
 from mahmc.targets import Target
@@ -47,7 +47,7 @@ from mahmc.version import __version__
 from mahmc import examples  # isort: skip  # they are written as a person would, with mahmc.target
 
 __all__ = [
-    "SAMPLERS", "Checking", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec", "Target",
-    "__version__", "check", "check_sampler", "compare", "examples", "load_targets", "sample", "schedules", "target",
-    "targets",
+    "SAMPLERS", "Checking", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec",
+    "SamplingWarning", "Target", "__version__", "check", "check_sampler", "compare", "diagnostics",
+    "examples", "load", "load_targets", "sample", "schedules", "tables", "target", "targets",
 ]  # fmt: skip

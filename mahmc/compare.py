@@ -1,14 +1,16 @@
-"""Samplers at equal cost: effective sample size for the same number of leapfrogs, with intervals.
+"""Comparison of samplers at equal cost: effective sample size for the same number of leapfrogs, with intervals.
 
     >>> found = mahmc.compare("mdc")
     >>> found.figure("mahmc"), found.ratio("mahmc", "hmc")
 
-Every sampler gets the same leapfrogs, to the last one, in several replicates that share nothing but the settings;
-chains start from exact draws where the target has them, and after a warm-up of equal leapfrogs otherwise and as well. A
-figure is the mean over replicates of ESS / cost. Intervals are by the bootstrap over replicates: these are drawn with
-replacement, the same of every sampler, so that a ratio is resampled in pairs, and the percentiles are those for which
-a mean of so few would have the width of Student's t (the expanded percentile interval of Hesterberg, 2015). Fewer than
-six replicates are too few to resample: there Student's t itself is used, of a ratio with its linearised residuals.
+Every sampler makes exactly the same number of leapfrogs, in several independent replicates. Chains start from exact
+draws where the target has them. All chains have a warm-up, with the same number of leapfrogs for every sampler. A
+figure is the mean over replicates of ESS / cost.
+
+Intervals come from the bootstrap over replicates. The same replicates are drawn for every sampler, with replacement, so
+a ratio is resampled in pairs. The percentiles are widened for a small number of replicates, to the width of Student's t
+(the expanded percentile interval of Hesterberg, 2015). Fewer than six replicates are too few to resample: there the
+interval is Student's t, for a ratio with linearised residuals.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc import diagnostics, targets
+from mahmc.notebook import table_as_html
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import PAPER_SAMPLERS, SAMPLERS
@@ -31,12 +34,12 @@ from mahmc.targets import Target
 
 CHAINS = 16
 REPLICATES = 8
-WARMUP_SHARE = 0.1  # of the budget, on top of it
-FEWEST_DRAWS = 100  # of each chain, for an ESS worth showing
-MOST_ROUNDING = 2.0  # how much larger a budget may become, so that it divides evenly
+WARMUP_SHARE = 0.1  # of the budget, in addition to it
+FEWEST_DRAWS = 100  # of each chain, for a useful ESS
+MOST_ROUNDING = 2.0  # largest factor by which a budget may grow so that it divides evenly
 RESAMPLES = 4000
-FEWEST_RESAMPLED = 6  # replicates; fewer have no tails to take percentiles of
-LEVEL = 0.95
+FEWEST_RESAMPLED = 6  # replicates; fewer do not give percentiles in the tails
+CONFIDENCE = 0.95  # of intervals
 
 COSTS = {
     "leapfrogs": "leapfrogs, the paper's measure",
@@ -65,7 +68,7 @@ class Interval(NamedTuple):
 UNDEFINED = Interval(math.nan, math.nan, math.nan)
 
 
-class Step(NamedTuple):
+class ReplicateDone(NamedTuple):
     """One replicate of one sampler is done."""
 
     done: int
@@ -76,31 +79,47 @@ class Step(NamedTuple):
 
 @dataclass
 class Entry:
-    """One sampler at its settings, and what its replicates gave."""
+    """One sampler with its settings, and the results of its replicates."""
 
     label: str
     spec: RunSpec
-    ess: dict[str, list[float]] = field(default_factory=dict)  # by quantity, a value a replicate
-    cost: dict[str, list[float]] = field(default_factory=dict)  # by cost model, likewise
+    ess: dict[str, list[float]] = field(default_factory=dict)  # by quantity, one value for each replicate
+    cost: dict[str, list[float]] = field(default_factory=dict)  # by kind of cost, one value for each replicate
     acceptance: list[float] = field(default_factory=list)
     means: list[dict[str, float]] = field(default_factory=list)
-    run: Run | None = None  # the first replicate, to look at
+    run: Run | None = None  # the first replicate, for charts
 
     @property
     def replicates(self) -> int:
         return len(self.acceptance)
 
     def snapshot(self) -> Entry:
-        """The entry as it stands now. A replicate that another thread is still adding is left out."""
+        """A copy of the entry so far, without a replicate that another thread is still adding."""
         n = self.replicates
         ess, cost = ({k: v[:n] for k, v in list(table.items())} for table in (self.ess, self.cost))
         return replace(self, ess=ess, cost=cost, acceptance=self.acceptance[:n], means=self.means[:n])
 
 
 class Comparison:
-    """Samplers on one target. Iterating advances it by a replicate of a sampler at a time; `stop` keeps what is done.
+    """Samplers on one target. Each step of an iteration makes one replicate; `stop` keeps the replicates that are done.
 
-    Replicates go round: the first of every sampler, then the second, so that a stop leaves samplers comparable.
+    Every sampler makes its first replicate, then every sampler its second, so samplers stay comparable after a stop.
+
+    Parameters
+    ----------
+    target, samplers, gradients, replicates, seed, chains
+        As `compare` takes them.
+
+    Raises
+    ------
+    InvalidInput
+        If the target or a sampler is unknown, or if no budget near `gradients` can be used up exactly by all samplers.
+
+    Examples
+    --------
+    >>> found = mahmc.Comparison("gmm", ["hmc", "mahmc"], gradients=160_000, replicates=2, chains=4)
+    >>> [step.label for step in found]
+    ['hmc', 'mahmc', 'hmc', 'mahmc']
     """
 
     def __init__(
@@ -115,8 +134,8 @@ class Comparison:
         self.target = targets.build(target) if isinstance(target, str) else target
         if replicates < 2:
             raise InvalidInput(f"replicates = {replicates}: intervals need at least 2.")
-        start = "exact" if self.target.exact is not None else "default"
-        wanted = gradients or self.target.budget
+        start = "exact" if self.target.truth.exact is not None else "default"
+        wanted = gradients or self.target.presentation.budget
         specs = {
             label: RunSpec.of(self.target, sampler, chains=chains, keep=_keep(self.target), start=start, **values)
             for label, sampler, values in _chosen(samplers)
@@ -132,7 +151,31 @@ class Comparison:
         self._done = 0
         self._run: Run | None = None
         self._stopped = False
-        self._intervals: dict[tuple[Any, ...], Interval] = {}  # that were worked out, by what they are of
+        self._intervals: dict[tuple[Any, ...], Interval] = {}  # results so far, by sampler, quantity and cost
+
+    def __repr__(self) -> str:
+        return (
+            f"<Comparison of {', '.join(self.entries)} on {self.target.name}: {self._done} of {self.total} replicates "
+            f"of {self.budget:,} leapfrogs, seed {self.seed}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row for each sampler that has an interval."""
+        rows = [
+            (
+                "sampler",
+                "settings",
+                f"ESS of {self.target.presentation.main_quantity} / leapfrog",
+                "acceptance",
+                "replicates",
+            )
+        ]
+        for label, entry in self.done.items():
+            rate = sum(entry.acceptance) / entry.replicates
+            cells = (entry.spec.summary, str(self.figure(label)), f"{rate:.3f}", str(entry.replicates))
+            rows.append((label, *cells))
+        about = f"{self.budget:,} leapfrogs in each replicate, {self._done} of {self.total} replicates are done"
+        return table_as_html(f"Samplers on {self.target.presentation.title}: {about}", rows)
 
     # ------------------------------------------------------------------------------------------- advancing
 
@@ -146,21 +189,21 @@ class Comparison:
 
     @property
     def share(self) -> float:
-        """How much is done, the replicate under way included."""
+        """The share of the work that is done, including the current replicate."""
         under_way = self._run.progress.share if self._run is not None else 0.0
         return min(1.0, (self._done + under_way) / self.total)
 
     def stop(self) -> None:
-        """Stop now, from any thread; replicates that are done are kept."""
+        """Stop now, from any thread. Replicates that are done are kept."""
         self._stopped = True
         if self._run is not None:
             self._run.stop()
 
-    def __iter__(self) -> Iterator[Step]:
-        self._stopped = False  # here, not at the first step: a stop that comes in between must not be lost
+    def __iter__(self) -> Iterator[ReplicateDone]:
+        self._stopped = False  # here, not at the first step, so that an early stop is not lost
         return self._steps()
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[ReplicateDone]:
         entries = list(self.entries.values())
         while not self.finished and not self._stopped:
             replicate, entry = self._done // len(entries), entries[self._done % len(entries)]
@@ -170,7 +213,7 @@ class Comparison:
             self._done += 1
             self.seconds += time.perf_counter() - begin
             left = self.seconds / self._done * (self.total - self._done)
-            yield Step(self._done, self.total, entry.label, left)
+            yield ReplicateDone(self._done, self.total, entry.label, left)
 
     def advance_all(self) -> Comparison:
         """Go on to the end."""
@@ -179,7 +222,7 @@ class Comparison:
         return self
 
     def _advance(self, entry: Entry, replicate: int) -> bool:
-        """One replicate; False if it was stopped, and is to be done again."""
+        """Make one replicate; False if it was stopped and must be made again."""
         seed = int(np.random.SeedSequence([self.seed, replicate]).generate_state(1)[0])
         self._run = run = Run(entry.spec.on(self.target, seed=seed), self.target)
         if self._stopped:
@@ -201,51 +244,92 @@ class Comparison:
 
     @property
     def done(self) -> dict[str, Entry]:
-        """The samplers that have at least two replicates, so that there is an interval."""
+        """The samplers with an interval, which needs at least two replicates."""
         return {label: entry for label, entry in self.entries.items() if entry.replicates >= 2}
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The quantities compared, the paper's first; "worst" is the smallest ESS of all of them."""
+        """The quantities compared, the paper's first. "worst" is the quantity with the smallest ESS."""
         first = next((entry for entry in self.entries.values() if entry.ess), None)
         return (*first.ess, WORST) if first else ()
 
     def figure(self, label: str, quantity: str | None = None, cost: str = "leapfrogs") -> Interval:
-        """ESS per unit of cost: the paper's figure, for its quantity and leapfrogs."""
+        """ESS per unit of cost. For the paper's quantity and leapfrogs, this is the measure of its Table 1.
+
+        Parameters
+        ----------
+        label
+            The name of the sampler in this comparison.
+        quantity
+            One of `quantities`; by default the first, the quantity of the paper.
+        cost
+            One of "leapfrogs", "gradients", "updates" and "seconds".
+
+        Returns
+        -------
+        Interval
+            The estimate with its 95 % interval; undefined with fewer than two replicates.
+
+        Examples
+        --------
+        >>> found = mahmc.compare("gmm", ["mahmc"], gradients=160_000, replicates=2, chains=4)
+        >>> 0 < found.figure("mahmc").value < 1
+        True
+        """
         entry = self.entries[label]
         if entry.replicates < 2:
             return UNDEFINED
         return self._interval((label, quantity, cost), self._values(entry, quantity, cost))
 
     def ratio(self, label: str, to: str, quantity: str | None = None, cost: str = "leapfrogs") -> Interval:
-        """How many times the ESS per unit of cost of `to` that of `label` is, by replicates of the same number."""
+        """ESS per unit of cost of `label`, divided by that of `to`. Replicates with the same number are paired.
+
+        Parameters
+        ----------
+        label, to
+            The names of two samplers in this comparison.
+        quantity, cost
+            As in `figure`.
+
+        Returns
+        -------
+        Interval
+            The ratio with its 95 % interval; undefined with fewer than two replicates.
+
+        Examples
+        --------
+        >>> found = mahmc.compare("gmm", ["hmc", "mahmc"], gradients=160_000, replicates=2, chains=4)
+        >>> found.ratio("hmc", "hmc").value
+        1.0
+        """
         a, b = (self._values(self.entries[name], quantity, cost) for name in (label, to))
         n = min(len(a), len(b))
         return self._interval((label, to, quantity, cost), a[:n], b[:n]) if n >= 2 else UNDEFINED
 
     def _interval(self, of: tuple[Any, ...], a: np.ndarray, b: np.ndarray | None = None) -> Interval:
-        """The interval, resampled once for the same replicates however often it is asked for."""
+        """The interval, which is resampled only once for the same replicates."""
         key = (*of, len(a))
         if key not in self._intervals:
             self._intervals[key] = interval(a, b)
         return self._intervals[key]
 
     def snapshot(self) -> Comparison:
-        """The comparison as it stands now: a copy to look at, which does not change while this one goes on."""
+        """A copy of the comparison so far, which does not change while the comparison goes on."""
         found = copy(self)
         found.entries = {label: entry.snapshot() for label, entry in self.entries.items()}
         return found
 
     def _values(self, entry: Entry, quantity: str | None, cost: str) -> np.ndarray:
-        """ESS / cost of each replicate. That of a quantity is NaN if in any replicate no chain moved."""
+        """ESS / cost of each replicate, NaN where no chain moved. "worst" is NaN if any quantity is."""
         name = quantity or self.quantities[0]
-        n = entry.replicates  # counted last: another thread may be in the midst of adding one more
+        n = entry.replicates  # another thread may be adding a replicate, and counts it last
         table = {key: np.array(values[:n]) for key, values in list(entry.ess.items())}
         if name == WORST:
             means = {key: values.mean() for key, values in table.items()}
             undefined = [key for key, mean in means.items() if math.isnan(mean)]
             name = undefined[0] if undefined else min(means, key=lambda key: means[key])
-        return table[name] / np.array(entry.cost[choose(cost, COSTS, "cost")][:n])
+        found: np.ndarray = table[name] / np.array(entry.cost[choose(cost, COSTS, "cost")][:n])
+        return found
 
 
 def compare(
@@ -256,9 +340,40 @@ def compare(
     seed: int | None = 0,
     chains: int = CHAINS,
 ) -> Comparison:
-    """Compare samplers, all five at the paper's values if none are named, at `gradients` leapfrogs a replicate.
+    """Compare samplers at equal cost.
 
-    `samplers` are names, or a mapping from labels to settings: {"mine": {"sampler": "hmc", "epsilon": 0.03}}.
+    Parameters
+    ----------
+    target
+        A target by name, or a built target.
+    samplers
+        Names, or a mapping from labels to settings, as {"mine": {"sampler": "hmc", "epsilon": 0.03}}. By default the
+        five samplers of the paper's Table 1, with the paper's best values.
+    gradients
+        Leapfrogs of one replicate of one sampler, all chains together; by default the target's budget.
+    replicates
+        The number of independent replicates of each sampler, at least 2: intervals come from their spread.
+    seed
+        Same settings and same seed: the same draws. None takes a new seed.
+    chains
+        Chains side by side in each replicate.
+
+    Returns
+    -------
+    Comparison
+        `figure("mahmc")` and `ratio("mahmc", "hmc")` give estimates with intervals; `mahmc.tables.table([found])`
+        gives all estimates as a table.
+
+    Raises
+    ------
+    InvalidInput
+        If the target or a sampler is unknown, or if no budget near `gradients` can be used up exactly by all samplers.
+
+    Examples
+    --------
+    >>> found = mahmc.compare("gmm", ["hmc", "mahmc"], gradients=160_000, replicates=2, chains=4)
+    >>> found
+    <Comparison of hmc, mahmc on gmm: 4 of 4 replicates of 160,020 leapfrogs, seed 0>
     """
     return Comparison(target, samplers, gradients, replicates, seed, chains).advance_all()
 
@@ -266,8 +381,8 @@ def compare(
 # ---------------------------------------------------------------------------------------------- the statistics
 
 
-def interval(a: np.ndarray, b: np.ndarray | None = None, level: float = LEVEL) -> Interval:
-    """The mean of replicates, or the ratio of two means, with its bootstrap interval (see above)."""
+def interval(a: np.ndarray, b: np.ndarray | None = None, level: float = CONFIDENCE) -> Interval:
+    """The mean of replicates, or the ratio of two means, with its bootstrap interval (see the top of this file)."""
     from scipy import stats
 
     n = len(a)
@@ -288,26 +403,20 @@ def interval(a: np.ndarray, b: np.ndarray | None = None, level: float = LEVEL) -
 
 
 def _keep(target: Target) -> tuple[str, ...]:
-    """What has to be recorded for the quantities that samplers are compared by."""
-    needed = set().union(*(target.needs(function) for function in target.comparisons.values()))
-    return tuple(name for name in (*(q.name for q in target.quantities), "energy") if name in needed)
+    """The quantities to record, so that the compared quantities can be computed."""
+    needed = {name for function in target.comparisons.values() for name in function.reads}
+    return tuple(name for name in (*(q.name for q in target.density.quantities), "energy") if name in needed)
 
 
 def _sample_sizes(run: Run) -> dict[str, float]:
-    """ESS of each quantity; of a vector the least, NaN if that of one element is undefined."""
+    """ESS of each quantity. For a vector it is the smallest ESS, or NaN if the ESS of an element is undefined."""
     draws = run.draws
     return {name: float(np.min(diagnostics.by_element(diagnostics.ess, function(draws))))
             for name, function in run.target.comparisons.items()}  # fmt: skip
 
 
-def accuracy(run: Run) -> float:
-    """BLR: share of the points classified right by a vote of the draws, 1 where more than half have x·β ≥ 0."""
-    assert run.target.score is not None
-    return run.target.score.of(run.draws)
-
-
 def _costs(run: Run) -> dict[str, float]:
-    """What the draws after the warm-up cost."""
+    """The cost of the draws after the warm-up, by kind of cost."""
     made = run.drawing
     gradients = made["leapfrogs"] + run.spec.chains
     return {"leapfrogs": made["leapfrogs"], "gradients": gradients, "updates": gradients + made["updates"],
@@ -318,7 +427,7 @@ def _costs(run: Run) -> dict[str, float]:
 
 
 def _chosen(samplers: Sequence[str] | Mapping[str, Mapping[str, Any]] | None) -> list[tuple[str, str, dict[str, Any]]]:
-    """Label, sampler and settings of each."""
+    """The label, the sampler and the settings of each entry."""
     if samplers is None:
         samplers = list(PAPER_SAMPLERS)
     if isinstance(samplers, str):
@@ -334,21 +443,21 @@ def _chosen(samplers: Sequence[str] | Mapping[str, Mapping[str, Any]] | None) ->
 
 
 def _budgets(specs: Mapping[str, RunSpec], wanted: int, chains: int) -> tuple[int, int]:
-    """Leapfrogs of a replicate and of its warm-up, near what is wanted, that every sampler can use up exactly.
+    """Leapfrogs of a replicate and of its warm-up, near the wanted number, that every sampler can use up exactly.
 
-    One that draws how many it makes comes near it instead, and its cost is what it really made.
+    A sampler with a random number of leapfrogs only comes near it. Its cost is the number that it made.
     """
     unit = chains * math.lcm(*(round(spec.leapfrogs_per_draw) for spec in specs.values() if not spec.law.random))
     most = max(spec.leapfrogs_per_draw for spec in specs.values())
     fewest = math.ceil(chains * most * FEWEST_DRAWS)
     if wanted < fewest:
         raise InvalidInput(
-            f"{wanted:,} leapfrogs are too few for an ESS: {chains} chains with {most:g} leapfrogs a draw need at "
-            f"least {fewest:,}, for {FEWEST_DRAWS} draws each. Raise the budget, or take fewer chains."
+            f"{wanted:,} leapfrogs are too few for an ESS: {chains} chains with {most:g} leapfrogs for each draw need "
+            f"at least {fewest:,}, for {FEWEST_DRAWS} draws each. Raise the budget, or take fewer chains."
         )
     if unit > MOST_ROUNDING * wanted:
         raise InvalidInput(
-            f"no budget near {wanted:,} divides evenly among these samplers: with their leapfrogs a draw the smallest "
-            f"that all use up exactly is {unit:,}. Take values of L (and Nᵁ) with common multiples, or that budget."
+            f"no budget near {wanted:,} divides evenly among these samplers: the smallest budget that all of them use "
+            f"up exactly is {unit:,} leapfrogs. Take that budget, or values of L (and Nᵁ) with a small common multiple."
         )
     return max(1, round(wanted / unit)) * unit, max(1, round(WARMUP_SHARE * wanted / unit)) * unit

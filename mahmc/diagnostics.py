@@ -1,22 +1,24 @@
-"""ESS, R-hat and Monte Carlo errors: those of arviz-stats, and NaN where there is none."""
+"""ESS, R-hat and Monte Carlo errors of arviz-stats, and NaN where they are undefined."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from mahmc.run import Run
+from mahmc.version import __version__
 
-FEWEST_DRAWS = 8  # below that, split chains are too short for any of these
+if TYPE_CHECKING:
+    from mahmc.run import Results
+
+FEWEST_DRAWS = 8  # fewer draws make split chains too short for these statistics
 
 
 @cache
 def array_stats() -> Any:
-    """ArviZ's statistics of arrays, imported when first needed: 2 s beside xarray, where all of ArviZ takes 3.5 s."""
+    """ArviZ's statistics of arrays, imported when first needed: this takes 2 s, and all of ArviZ 3.5 s."""
     from arviz_stats.base import array_stats
 
     return array_stats
@@ -27,30 +29,86 @@ def arviz() -> Any:
     """ArviZ, for its container and NetCDF. Imported when first needed: it takes seconds."""
     import arviz
 
-    if arviz.__version__.startswith("0."):  # its own numba code does not work with NumPy from 2.4 on
+    if arviz.__version__.startswith("0."):  # ArviZ 0.x has numba code that fails with NumPy 2.4 and later
         arviz.utils.Numba.disable_numba()
     return arviz
 
 
 def defined(x: np.ndarray) -> bool:
-    """Whether chains (chains, draws) are long enough, and any of them moved. Of a constant ArviZ says ESS = N."""
-    return x.shape[-1] >= FEWEST_DRAWS and bool(np.ptp(x, axis=-1).max() > 0)
+    """Whether chains (chains, draws) are long enough, and at least one moved. For a constant, ArviZ gives ESS = N."""
+    return x.shape[-1] >= FEWEST_DRAWS and bool((x.max(axis=-1) > x.min(axis=-1)).any())
 
 
 def ess(x: np.ndarray, kind: str = "bulk") -> float:
-    """Effective sample size of chains (chains, draws); NaN where undefined."""
+    """Effective sample size, as ArviZ defines it.
+
+    Parameters
+    ----------
+    x
+        Chains: (chains, draws).
+    kind
+        "bulk", "tail", or another method of ArviZ.
+
+    Returns
+    -------
+    float
+        NaN where undefined: fewer than 8 draws, or chains that never moved.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).standard_normal((4, 1_000))
+    >>> 3_000 < mahmc.diagnostics.ess(x) < 5_000
+    True
+    """
     if not defined(x):
         return float("nan")
     return float(array_stats().ess(np.asarray(x, float), method=kind, prob=(0.05, 0.95) if kind == "tail" else None))
 
 
 def rhat(x: np.ndarray) -> float:
-    """Rank-normalised split R-hat of chains (chains, draws); NaN where undefined."""
-    return float(array_stats().rhat(np.asarray(x, float))) if defined(x) else float("nan")
+    """Rank-normalised split R-hat, as ArviZ defines it.
+
+    Parameters
+    ----------
+    x
+        Chains: (chains, draws).
+
+    Returns
+    -------
+    float
+        NaN where undefined: fewer than 8 draws, or chains that never moved.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).standard_normal((4, 1_000))
+    >>> mahmc.diagnostics.rhat(x) < 1.01 < mahmc.diagnostics.rhat(x + [[0], [0], [0], [1]])
+    True
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):  # with two values, both may be equally far from the median
+        return float(array_stats().rhat(np.asarray(x, float))) if defined(x) else float("nan")
 
 
 def mcse(x: np.ndarray, kind: str = "mean") -> float:
-    """Monte Carlo standard error of the mean or sd of chains (chains, draws); NaN where undefined."""
+    """Monte Carlo standard error, as ArviZ defines it.
+
+    Parameters
+    ----------
+    x
+        Chains: (chains, draws).
+    kind
+        The estimate whose error is wanted: "mean" or "sd".
+
+    Returns
+    -------
+    float
+        NaN where undefined: fewer than 8 draws, or chains that never moved.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).standard_normal((4, 1_000))
+    >>> 0.01 < mahmc.diagnostics.mcse(x) < 0.02
+    True
+    """
     return float(array_stats().mcse(np.asarray(x, float), method=kind)) if defined(x) else float("nan")
 
 
@@ -61,29 +119,83 @@ def by_element(statistic: Callable[..., float], x: np.ndarray, *options: Any) ->
     return np.array([statistic(x[..., i], *options) for i in range(x.shape[-1])])
 
 
-def to_arviz(run: Run) -> Any:
-    """A run as InferenceData (ArviZ 0.x) or DataTree (1.x)."""
+def to_arviz(run: Results) -> Any:
+    """A run as InferenceData (ArviZ 0.x) or DataTree (1.x).
+
+    Parameters
+    ----------
+    run
+        A run, finished or not.
+
+    Returns
+    -------
+    arviz.InferenceData or xarray.DataTree
+        `posterior` has the draws. `sample_stats` has the energy of each draw, if other quantities were kept too, and
+        the acceptance of each kind of test by chain, such as `acceptance_trajectory`. If there is a warm-up,
+        `warmup_posterior` and `warmup_sample_stats` have the same for it. The attributes of `posterior` are the spec
+        as JSON, the acceptance of all chains, and the version of mahmc.
+
+    Examples
+    --------
+    >>> data = mahmc.diagnostics.to_arviz(mahmc.sample("gmm", "mahmc", chains=4, draws=100, warn=False))
+    >>> data["sample_stats"]["acceptance_trajectory"].shape
+    (4,)
+    """
+    import xarray as xr
+
     az = arviz()
-    dims = {name: [f"{name}_dim"] for name, x in run.draws.items() if x.ndim == 3}
-    posterior = {name: np.ascontiguousarray(x) for name, x in run.draws.items() if name != "energy"}
-    groups: dict[str, Any] = {"posterior": posterior}
-    if "energy" in run.draws:
-        groups["sample_stats"] = {"energy": np.ascontiguousarray(run.draws["energy"])}
-    attributes = {"spec": run.spec.to_json(), "acceptance": run.acceptance, "inference_library": "mahmc"}
-    if az.__version__.startswith("0."):
-        data = az.from_dict(**groups, dims=dims)
-        data.posterior.attrs.update(attributes)
-        return data
-    tree = az.from_dict(groups, dims=dims)
-    tree["posterior"].attrs.update(attributes)
-    return tree
+    about = {"inference_library": "mahmc", "inference_library_version": __version__}
+    attributes = about | {"spec": run.spec.to_json(), "acceptance": run.acceptance}
+    rates = {kind: found.by_chain for kind, found in run.acceptances.items() if found.rate is not None}
+    accepted = {f"acceptance_{kind}": ("chain", rate) for kind, rate in rates.items()}
+    groups = dict(zip(("posterior", "sample_stats"), _datasets(run.draws), strict=True))
+    groups["sample_stats"] = groups["sample_stats"].assign(accepted)
+    if run.spec.warmup:
+        groups |= zip(("warmup_posterior", "warmup_sample_stats"), _datasets(run.warmup_draws), strict=True)
+    groups = {name: group.assign_attrs(attributes if name == "posterior" else about) for name, group in groups.items()}
+    return az.InferenceData(**groups) if az.__version__.startswith("0.") else xr.DataTree.from_dict(groups)
+
+
+def _datasets(draws: Mapping[str, np.ndarray]) -> tuple[Any, Any]:
+    """Draws as ArviZ groups them: the quantities in one dataset, and the energy in another."""
+    import xarray as xr
+
+    chains, n = next(iter(draws.values())).shape[:2]
+    coordinates = {"chain": np.arange(chains), "draw": np.arange(n)}
+    variables = {}
+    for name, x in draws.items():
+        vector = [f"{name}_dim"] if x.ndim == 3 else []
+        variables[name] = (["chain", "draw", *vector], np.ascontiguousarray(x))
+        coordinates |= {dim: np.arange(x.shape[2]) for dim in vector}
+    apart = "energy" in variables and len(variables) > 1  # ArviZ 0.x leaves out a group with nothing in it
+    energy = {"energy": variables.pop("energy")} if apart else {}
+    of_each_draw = {name: coordinates[name] for name in ("chain", "draw")}
+    return xr.Dataset(variables, coordinates), xr.Dataset(energy, of_each_draw)
 
 
 def ess_interval(x: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """A confidence interval for the ESS of chains (chains, draws), by the jackknife over groups of chains.
+    """A confidence interval for the ESS, by the jackknife over groups of chains.
 
-    Leaving out one of g groups at a time gives g values of log(relative ESS), whose spread is the error's; Student's t
-    with g − 1 degrees of freedom. Fewer than four chains tell nothing of the spread: (NaN, NaN).
+    Leaving out one of g groups at a time gives g values of log(relative ESS). Their spread gives the standard error;
+    the interval uses Student's t with g − 1 degrees of freedom.
+
+    Parameters
+    ----------
+    x
+        Chains: (chains, draws).
+    level
+        The probability that the interval has the true ESS in it.
+
+    Returns
+    -------
+    tuple of float
+        The ends of the interval; (NaN, NaN) for fewer than four chains, which are too few for a spread.
+
+    Examples
+    --------
+    >>> low, high = mahmc.diagnostics.ess_interval(np.random.default_rng(1).standard_normal((16, 1_000)))
+    >>> 0.8 * 16_000 < low < high < 1.3 * 16_000
+    True
     """
     from scipy import stats
 

@@ -1,4 +1,4 @@
-"""A parameter, described once: for validation, sliders, the command line and the docs alike."""
+"""A parameter, described in one place for validation, sliders, the command line and the docs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,53 @@ from typing import Any
 
 
 class InvalidInput(ValueError):
-    """A value that was given cannot be used. The message names it, what is allowed, and what to do."""
+    """A given value cannot be used. The message says the value, the allowed values, and what to do."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number (or list of numbers, or yes/no) that a person may choose.
+    """A number, a list of numbers, or true or false, that a person can choose.
 
-    `low` and `high` bound what is valid; `slider` bounds what a slider shows, which is what makes sense.
+    Parameters
+    ----------
+    name
+        The name in Python, on the command line and in links.
+    symbol
+        The symbol in the paper.
+    title
+        The name in words.
+    help
+        What the parameter does, in one or two sentences.
+    kind
+        "float", "int", "bool" or "floats".
+    low, high
+        The smallest and the largest allowed value.
+    low_open, high_open
+        Whether the bound itself is not allowed.
+    slider
+        The range of a slider: the values that are usually sensible.
+    log
+        Whether the slider is logarithmic.
+    step
+        The step of the slider.
+    default
+        The value if none is given.
+
+    Examples
+    --------
+    >>> parameter = mahmc.Parameter("L", "L", "Leapfrogs", "Leapfrog steps.", kind="int", low=1, high=100, default=10)
+    >>> parameter.check(20), parameter.range
+    (20, 'a whole number in [1, 100]')
     """
 
     name: str
     symbol: str
     title: str
     help: str
-    kind: str = "float"  # "float", "int", "bool" or "floats"
+    kind: str = "float"
     low: float = -math.inf
     high: float = math.inf
-    low_open: bool = False  # the bound itself is not allowed
+    low_open: bool = False
     high_open: bool = False
     slider: tuple[float, float] | None = None
     log: bool = False
@@ -46,7 +75,28 @@ class Parameter:
         return f"{what}{low}{self.low:g}, {self.high:g}{high}"
 
     def check(self, value: Any) -> Any:
-        """The value as a plain int, float, bool or tuple, or InvalidInput."""
+        """Check a value.
+
+        Parameters
+        ----------
+        value
+            The value, of any type.
+
+        Returns
+        -------
+        int, float, bool or tuple of float
+            The same value as a plain Python value.
+
+        Raises
+        ------
+        InvalidInput
+            If the value is not allowed.
+
+        Examples
+        --------
+        >>> mahmc.SAMPLERS["hmc"].name, mahmc.samplers.PARAMETERS["L"].check(np.int64(20))
+        ('hmc', 20)
+        """
         if self.kind == "bool":
             return self._checked_bool(value)
         if self.kind == "floats":
@@ -56,7 +106,28 @@ class Parameter:
         return self._checked_number(value, whole=self.kind == "int")
 
     def parse(self, text: str) -> Any:
-        """The value from text, as a URL or a command line brings it."""
+        """Read a value from the text of a link or of the command line.
+
+        Parameters
+        ----------
+        text
+            The text.
+
+        Returns
+        -------
+        int, float, bool or tuple of float
+            The value.
+
+        Raises
+        ------
+        InvalidInput
+            If the text cannot be read, or the value is not allowed.
+
+        Examples
+        --------
+        >>> mahmc.samplers.PARAMETERS["L"].parse("1e3")
+        1000
+        """
         try:
             if self.kind == "bool":
                 return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[text.lower()]
@@ -93,7 +164,28 @@ class Parameter:
 
 
 def whole_number(text: str) -> int:
-    """A whole number as people write it: 1000000, 1_000_000 or 1e6. ValueError if the text is not one."""
+    """Read a whole number as people write it: 1000000, 1_000_000 or 1e6.
+
+    Parameters
+    ----------
+    text
+        The text.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a whole number.
+
+    Examples
+    --------
+    >>> mahmc.parameters.whole_number("1e6")
+    1000000
+    """
     try:
         return int(text)
     except ValueError:
@@ -104,13 +196,56 @@ def whole_number(text: str) -> int:
 
 
 def nearest(value: str, names: Iterable[str]) -> str | None:
-    """The name nearest to `value`, if any is near."""
+    """The name most similar to `value`.
+
+    Parameters
+    ----------
+    value
+        What a person wrote.
+    names
+        The known names.
+
+    Returns
+    -------
+    str or None
+        The most similar name, or None if no name is similar.
+
+    Examples
+    --------
+    >>> mahmc.parameters.nearest("mhac", ["hmc", "mahmc"])
+    'mahmc'
+    """
     near = difflib.get_close_matches(value[:60].lower(), list(names), n=1, cutoff=0.5)
     return near[0] if near else None
 
 
 def choose(value: Any, allowed: Iterable[str], what: str) -> str:
-    """`value` if it is one of the allowed names; otherwise an error with the nearest right one."""
+    """Check that a name is allowed.
+
+    Parameters
+    ----------
+    value
+        The name that a person gave.
+    allowed
+        The allowed names.
+    what
+        What is named, for the message.
+
+    Returns
+    -------
+    str
+        The name.
+
+    Raises
+    ------
+    InvalidInput
+        If the name is not allowed. The message gives the most similar allowed name.
+
+    Examples
+    --------
+    >>> mahmc.parameters.choose("hmc", ["hmc", "mahmc"], "sampler")
+    'hmc'
+    """
     names = list(allowed)
     if isinstance(value, str) and value in names:
         return value

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON, which has no NaN and no infinity: what is undefined is null."""
+    """A value as JSON. NaN and infinity become null, because JSON does not have them."""
     return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 

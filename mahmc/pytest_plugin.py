@@ -1,4 +1,4 @@
-"""A pytest fixture that checks anybody's sampler:
+"""A pytest fixture that checks a sampler of any library.
 
 def test_my_sampler(mcmc_check):
     mcmc_check(my_step, target="gmm-overlapping")
@@ -15,7 +15,7 @@ import pytest
 @pytest.fixture
 def mcmc_check() -> Callable[..., Any]:
     """A function like `mahmc.check_sampler` that fails the test unless the verdict is *right*; returns the cell."""
-    from mahmc.checks import Verdict, check_sampler  # when it is first used: other tests need not wait for it
+    from mahmc.checks import Verdict, check_sampler  # imported when first used, so that other tests do not wait
 
     def check(sampler: Any, target: Any = "gmm-overlapping", **options: Any) -> Any:
         cell = check_sampler(sampler, target, **options)

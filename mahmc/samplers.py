@@ -1,6 +1,6 @@
-"""The samplers: what each does, which parameters it has, their ranges, and the paper's best values by target.
+"""The samplers: what each does, its parameters with their ranges, and the paper's best values for each target.
 
-This is the one place where a parameter is described. Controls, the command line, validation and docs read it.
+Parameters are described only here. Controls, the command line, validation and docs use these descriptions.
 """
 
 from __future__ import annotations
@@ -9,7 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mahmc.kernels import Plan, Timetable, mixed, persistent, trajectory
+from mahmc.kernels import (
+    MixedParameters,
+    PersistentParameters,
+    Plan,
+    Timetable,
+    TrajectoryParameters,
+    mixed,
+    persistent,
+    trajectory,
+)
 from mahmc.parameters import Parameter
 from mahmc.schedules import Asymmetric, Schedule, alternate, arrivals
 from mahmc.targets import FAMILIES, Target
@@ -21,43 +30,45 @@ PARAMETERS = {
     for p in (
         Parameter(
             "epsilon", "ε", "Step size",
-            "The leapfrog's step. Too small wastes gradients, too large is rejected, or unstable beyond about twice "
-            "the smallest scale of the target. For BLR it is multiplied by 1/√τ.",
+            "The step size of the leapfrog. If it is too small, gradients are wasted. If it is too large, most moves "
+            "are rejected; above about twice the smallest scale of the target the leapfrog is unstable. For BLR the "
+            "step size is multiplied by 1/√τ.",
             low=0.0, high=100.0, low_open=True, slider=(0.001, 2.0), log=True, default=0.1,
         ),
         Parameter(
             "L", "L", "Leapfrogs",
-            "Leapfrog steps between two updates of qᴼ. For HMC this is the whole trajectory; the paper writes Nᴸ "
-            "for the others.",
+            "The number of leapfrog steps between two updates of qᴼ. For HMC this is the length of the whole "
+            "trajectory. For the other samplers the paper calls this number Nᴸ.",
             kind="int", low=1, high=10_000, slider=(1, 200), log=True, default=10,
         ),
         Parameter(
             "n_u", "Nᵁ", "Segments",
-            "Segments of L leapfrogs in one MAHMC trajectory, with an update of qᴼ between two of them. One segment "
-            "is HMC.",
+            "The number of segments in one MAHMC trajectory. Each segment has L leapfrogs, and there is an update of "
+            "qᴼ between two segments. MAHMC with one segment is HMC.",
             kind="int", low=1, high=1_000, slider=(1, 50), default=4,
         ),
         Parameter(
             "alpha", "α", "Persistence of momentum",
-            "How much of the momentum is kept from step to step: 0 draws it anew (MALA), close to 1 keeps going in "
-            "the same direction for about 1/(1 − α) steps.",
+            "The share of the momentum that each step keeps. At 0 each step draws a new momentum (MALA). Close to 1 "
+            "the chain moves in the same direction for about 1/(1 − α) steps.",
             low=0.0, high=1.0, high_open=True, slider=(0.0, 0.999), step=0.0005, default=0.9,
         ),
         Parameter(
             "delta", "δ", "Drift of the uniform",
-            "How far the persistent uniform v moves at each step. Small values make rejections come in clusters, with "
-            "long runs free of them between.",
+            "How far the persistent uniform v moves in each step. With small values, rejections come in clusters, "
+            "with long runs of accepted steps between the clusters.",
             low=0.0, high=1.0, slider=(0.0, 0.2), step=0.001, default=0.01,
         ),
         Parameter(
             "T", "T", "Travel time",
-            "How long an M-HMC trajectory is, in the leapfrogs' time: about T/ε leapfrogs, and more where visits cut "
-            "them short.",
+            "The length of an M-HMC trajectory: the sum of all its step sizes. A trajectory has about T/ε leapfrogs, "
+            "and more if there are many visits, because a leapfrog ends at each visit.",
             low=0.0, high=10_000.0, low_open=True, slider=(0.05, 100.0), log=True, default=3.0,
         ),
         Parameter(
             "visits", "V", "Visits",
-            "How often in an M-HMC trajectory a discrete variable is visited, one after another in random order.",
+            "The number of visits in an M-HMC trajectory. Each visit may change one discrete variable; the variables "
+            "are visited in random order.",
             kind="int", low=1, high=10_000, slider=(1, 500), log=True, default=20,
         ),
     )
@@ -82,69 +93,95 @@ def _asymmetric(values: Settings) -> Schedule:
 
 @dataclass(frozen=True)
 class Sampler:
-    """A sampler as a choice. `advance(itself, target data, plan, outer, parameters, *block)` runs its kernel."""
+    """A sampler that people can choose.
+
+    `advance(sampler, outer, values, plan, data, state, output, chunk)` runs its kernel and returns the number of
+    iterations.
+    """
 
     name: str
     title: str
     about: str
     parameters: tuple[str, ...]
     advance: Callable[..., int]
-    presets: Mapping[str, Mapping[str, float]]  # best values by target
+    presets: Mapping[str, Mapping[str, float]]  # the best values for each target
     paper_ess: Mapping[str, float] = field(default_factory=dict)  # Table 1: relative ESS per leapfrog, by target
-    law: Callable[[Settings], Schedule] = _one_segment  # P^D by its parameters and "sites", of the target
-    takes_schedule: bool = False  # whether another P^D may be chosen
-    by_site: bool = False  # whether it visits discrete variables one by one
-    persistent: bool = True  # M-HMC: whether k outlives a visit; drawn anew each time it is MAHMC
-    correction: float = 1.0  # of the test by ΔE
-    outer: bool = True  # whether an update of qᴼ follows each trajectory (within Gibbs) unless it is said
-    wrong: str = ""  # why it is wrong, of those that are so on purpose
+    law: Callable[[Settings], Schedule] = _one_segment  # P^D, from the parameters and "sites" of the target
+    takes_schedule: bool = False  # whether people can choose another P^D
+    by_site: bool = False  # whether the sampler visits discrete variables one by one
+    persistent: bool = True  # M-HMC: whether k outlives a visit; with a new k for each visit M-HMC is MAHMC
+    correction: float = 1.0  # the factor of ΔE in the test
+    outer: bool = True  # whether by default an update of qᴼ follows each trajectory (within Gibbs)
+    wrong: str = ""  # for samplers that are wrong on purpose: the reason
 
     @property
     def label(self) -> str:
-        """Its title; of a wrong one with a warning in it."""
+        """The title; for a wrong sampler with a warning."""
         return f"{self.title} (wrong on purpose)" if self.wrong else self.title
 
     @property
     def inside(self) -> bool:
-        """Whether it updates qᴼ inside trajectories."""
+        """Whether the sampler updates qᴼ inside trajectories."""
         return self.law is not _one_segment
 
     def takes(self, target: Target) -> bool:
-        """Whether it can sample this target."""
-        return target.sites > 0 or not self.by_site
+        """Whether the sampler can sample this target."""
+        return target.density.sites > 0 or not self.by_site
 
     def updates(self, target: Target) -> tuple[str, ...]:
-        """The updates of qᴼ that it can make on this target, by name, that which it makes by default first."""
+        """The names of the updates of qᴼ that the sampler can make on this target. The first is the default."""
         if self.by_site:
-            return target.site_updates
-        return tuple(sorted(target.updates, key=lambda name: name != target.default_update))
+            return target.density.site_updates
+        return tuple(sorted(target.density.updates, key=lambda name: name != target.density.default_update))
 
     def tests(self, values: Settings) -> int:
-        """Accept/reject tests of q^H in one iteration."""
+        """The number of Metropolis tests of q^H in one iteration."""
         return int(values["L"]) if self.advance is _persistent else 1
 
     def defaults(self, target: str) -> dict[str, float]:
-        """The paper's best values for this target, or those that the target brings, or the general defaults."""
+        """The best values of the parameters for a target.
+
+        Parameters
+        ----------
+        target
+            The name of the target.
+
+        Returns
+        -------
+        dict
+            By parameter: the paper's value for this target, the target's own preset, or the general default.
+
+        Examples
+        --------
+        >>> mahmc.SAMPLERS["hmc"].defaults("mdc")
+        {'epsilon': 0.035, 'L': 40}
+        """
         general = {name: PARAMETERS[name].default for name in self.parameters}
-        brought = FAMILIES[target].presets if target in FAMILIES else {}
-        own = brought.get("mahmc" if self.wrong else self.name, {})
-        return general | dict(self.presets.get(target, {})) | {n: v for n, v in own.items() if n in self.parameters}
+        of_target = FAMILIES[target].presets if target in FAMILIES else {}
+        preset = of_target.get("mahmc" if self.wrong else self.name, {})
+        return general | dict(self.presets.get(target, {})) | {n: v for n, v in preset.items() if n in self.parameters}
 
 
-def _trajectory(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Settings, *block: Any) -> int:
-    state, *rest = block
-    return trajectory(data, state, plan, outer, values["epsilon"], sampler.correction, *rest)
+def _trajectory(sampler: Sampler, outer: int, values: Settings, plan: Plan, *block: Any) -> int:
+    data, state, output, chunk = block
+    parameters = TrajectoryParameters(values["epsilon"], sampler.correction, outer)
+    iterations: int = trajectory(data, state, plan, parameters, output, chunk)
+    return iterations
 
 
-def _persistent(sampler: Sampler, data: Any, plan: Plan, outer: int, values: Settings, *block: Any) -> int:
-    state, *rest = block
+def _persistent(sampler: Sampler, outer: int, values: Settings, plan: Plan, *block: Any) -> int:
+    data, state, output, chunk = block
     alpha, delta = values.get("alpha", 0.0), values.get("delta", 0.0)
-    return persistent(data, state, values["L"], outer, values["epsilon"], alpha, delta, "delta" in values, *rest)
+    parameters = PersistentParameters(values["epsilon"], values["L"], alpha, delta, "delta" in values, outer)
+    iterations: int = persistent(data, state, parameters, output, chunk)
+    return iterations
 
 
-def _mixed(sampler: Sampler, data: Any, plan: Timetable, outer: int, values: Settings, *block: Any) -> int:
-    state, *rest = block
-    return mixed(data, state, plan, sampler.persistent, outer, values["epsilon"], *rest)
+def _mixed(sampler: Sampler, outer: int, values: Settings, plan: Timetable, *block: Any) -> int:
+    data, state, output, chunk = block
+    parameters = MixedParameters(values["epsilon"], sampler.persistent, outer)
+    iterations: int = mixed(data, state, plan, parameters, output, chunk)
+    return iterations
 
 
 SAMPLERS = {
@@ -153,7 +190,7 @@ SAMPLERS = {
         Sampler(
             "mala",
             "MALA",
-            "One leapfrog and a test, momentum drawn anew each time: simple, and a random walk.",
+            "Each step draws a new momentum, makes one leapfrog, and tests it. Simple, but a random walk.",
             ("epsilon", "L"),
             _persistent,
             {
@@ -166,7 +203,7 @@ SAMPLERS = {
         Sampler(
             "hmc",
             "HMC",
-            "L leapfrogs, then a test: long moves, but qᴼ waits until a trajectory ends.",
+            "L leapfrogs, then a test. Moves are long, but qᴼ does not change before the trajectory ends.",
             ("epsilon", "L"),
             _trajectory,
             {
@@ -179,7 +216,7 @@ SAMPLERS = {
         Sampler(
             "mala-p",
             "MALA-P",
-            "MALA that keeps most of its momentum: persistent, until a rejection turns it round.",
+            "MALA that keeps most of its momentum. The chain moves in one direction until a rejection reverses it.",
             ("epsilon", "L", "alpha"),
             _persistent,
             {
@@ -192,7 +229,7 @@ SAMPLERS = {
         Sampler(
             "mala-pn",
             "MALA-PN",
-            "MALA-P with a uniform that persists too, so that rejections cluster and turn it round less often.",
+            "MALA-P whose uniform persists too, so that rejections come in clusters and reverse the chain less often.",
             ("epsilon", "L", "alpha", "delta"),
             _persistent,
             {
@@ -205,7 +242,8 @@ SAMPLERS = {
         Sampler(
             "mahmc",
             "MAHMC",
-            "HMC whose trajectory updates qᴼ on the way, with one test that stays exact: long moves and a fresh qᴼ.",
+            "HMC that also updates qᴼ inside the trajectory, with one exact test at the end. Moves are long, and qᴼ "
+            "changes often.",
             ("epsilon", "L", "n_u"),
             _trajectory,
             {
@@ -220,8 +258,8 @@ SAMPLERS = {
         Sampler(
             "m-hmc",
             "M-HMC",
-            "Visits discrete variables one by one at random times in a trajectory; each pays for its changes from a "
-            "kinetic energy of its own.",
+            "HMC that visits discrete variables one by one, at random times in the trajectory. Each discrete variable "
+            "has its own kinetic energy, from which it pays for its changes.",
             ("epsilon", "T", "visits"),
             _mixed,
             {
@@ -234,17 +272,17 @@ SAMPLERS = {
         ),
     )
 }
-PAPER_SAMPLERS = {name: sampler for name, sampler in SAMPLERS.items() if sampler.paper_ess}  # those of Table 1
+PAPER_SAMPLERS = {name: sampler for name, sampler in SAMPLERS.items() if sampler.paper_ess}  # in Table 1
 
-# Wrong on purpose, to be looked at beside the right ones: never among those that are compared or recommended. As in
-# the published check of them, no update follows the trajectory: it would hide much of what is wrong.
+# These samplers are wrong on purpose, to show their mistakes. They are never compared or recommended. As in the
+# published check of these samplers, no update follows the trajectory: such an update would hide a part of the error.
 WRONG_SAMPLERS = {
     s.name: s
     for s in (
         Sampler(
             "naive",
             "Naive MH within HMC",
-            "MAHMC whose test forgets ΔE, what updates of qᴼ inside the trajectory did to the energy.",
+            "MAHMC whose test forgets ΔE, the change of the energy by updates of qᴼ inside the trajectory.",
             ("epsilon", "L", "n_u"),
             _trajectory,
             SAMPLERS["mahmc"].presets,
@@ -252,20 +290,20 @@ WRONG_SAMPLERS = {
             takes_schedule=True,
             correction=0.0,
             outer=False,
-            wrong="Updates inside the trajectory have had their own Metropolis test. The final test counts the energy "
-            "that they gained or lost once more, so it punishes moves uphill and rewards moves downhill twice.",
+            wrong="Each update inside the trajectory has its own Metropolis test. The final test counts the same "
+            "change of the energy once more: moves uphill are punished twice, and moves downhill are rewarded twice.",
         ),
         Sampler(
             "asymmetric",
             "Asymmetric MAHMC",
-            "MAHMC that repeats (leapfrogs, update): a sequence that read backwards is another one.",
+            "MAHMC that repeats (leapfrogs, update). This sequence is not a palindrome.",
             ("epsilon", "L", "n_u"),
             _trajectory,
             SAMPLERS["mahmc"].presets,
             law=_asymmetric,
             outer=False,
-            wrong="Read backwards the sequence begins with an update, and such a one is never drawn: Algorithm 3's "
-            "factor P(D⁻¹)/P(D) is zero. The test takes it for one, and accepts moves that no reversed move balances.",
+            wrong="The reversed sequence begins with an update, and such a sequence is never drawn: Algorithm 3's "
+            "factor P(D⁻¹)/P(D) is zero. The test uses the factor one, so it accepts moves that have no reverse move.",
         ),
     )
 }

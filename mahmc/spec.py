@@ -1,4 +1,4 @@
-"""RunSpec: everything that decides a run's draws, as plain values. Validated here, once, at the door."""
+"""RunSpec: everything that determines the draws of a run, as plain values. They are validated here, and only here."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ RUN_PARAMETERS = {
             kind="int", low=1, high=10**9, slider=(100, 1_000_000), log=True, default=2_000,
         ),
         Parameter(
-            "warmup", "", "Warm-up", "Draws at the beginning that are kept apart and enter no estimate.",
+            "warmup", "", "Warm-up", "Draws at the beginning that are stored apart. No estimate uses them.",
             kind="int", low=0, high=10**9, slider=(0, 100_000), default=200,
         ),
         Parameter(
-            "thin", "", "Thinning", "Record one iteration in so many. It saves memory, and wins no accuracy.",
+            "thin", "", "Thinning", "Keep every n-th iteration. Thinning saves memory and does not improve accuracy.",
             kind="int", low=1, high=10**6, slider=(1, 100), default=1,
         ),
         Parameter(
@@ -42,20 +42,20 @@ RUN_PARAMETERS = {
         ),
     )
 }  # fmt: skip
-NEW_SEEDS = 10**9  # a new seed is below: short enough to be read and typed
+NEW_SEEDS = 10**9  # a new seed is smaller: short enough to read and type
 STARTS = ("default", "exact")
 EXTRA_QUANTITIES = ("energy", "momentum", "slice")
 ALTERNATE, NONE = "alternate", "none"
 MOST_WORDS = 60  # letters of a schedule in a summary
 _CHOICES = ("target", "sampler", "update", "outer", "schedule", "start", "keep", "data")
-OF_ALTERNATE = ("L", "n_u")  # parameters that another schedule takes the place of
+OF_ALTERNATE = ("L", "n_u")  # parameters that another schedule replaces
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A run: target, sampler, their parameters, and how much. Build it with `RunSpec.of`, which fills in defaults.
+    """A run: target, sampler, their parameters and the numbers of chains and draws. `RunSpec.of` fills in defaults.
 
-    Flat, frozen and hashable; `to_json`, `to_query` and `to_python` write it, `from_…` read it back.
+    A spec is flat, frozen and hashable. `to_json`, `to_query` and `to_python` write it; `from_…` read it back.
     """
 
     target: str
@@ -71,15 +71,41 @@ class RunSpec:
     keep: tuple[str, ...]
     parameters: tuple[tuple[str, Any], ...]  # the sampler's, in its order
     settings: tuple[tuple[str, Any], ...]  # the target's, in its order
-    sites: int = 0  # the target's discrete variables that can be visited one by one; the rest says how many
-    schedule: str = ""  # P^D as text, of samplers that take one; "alternate" is that of L and n_u
-    data: str = ""  # fingerprint of a user's own data; empty for the target's own
+    sites: int = 0  # the target's discrete variables that can be visited one by one; the other fields determine it
+    schedule: str = ""  # P^D as text, for samplers with a schedule; "alternate" means that L and n_u define it
+    data: str = ""  # fingerprint of a user's own data; empty for the usual data of the target
 
     # ------------------------------------------------------------------------------------------ building
 
     @classmethod
     def of(cls, target: str | Target, sampler: str, **chosen: Any) -> RunSpec:
-        """The spec with these choices; what is left out takes the paper's best value, or the default."""
+        """The spec with these choices. Everything else has the paper's best value, or the default.
+
+        Parameters
+        ----------
+        target
+            A target by name, or a built target.
+        sampler
+            A sampler by name.
+        **chosen
+            Parameters of the sampler and of the run, as `mahmc.sample` takes them, and settings of a target that is
+            given by name.
+
+        Returns
+        -------
+        RunSpec
+            The validated spec.
+
+        Raises
+        ------
+        InvalidInput
+            If a choice is unknown or not allowed. The message says what is allowed.
+
+        Examples
+        --------
+        >>> mahmc.RunSpec.of("gmm", "mahmc", epsilon=0.2, draws=500).values["epsilon"]
+        0.2
+        """
         built, rest = built_target(target, chosen)
         method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
         _refuse_target(built, method)
@@ -94,7 +120,7 @@ class RunSpec:
         updates = _checked_updates(rest.get("update"), built, method)
         outer = _checked_outer(rest.get("outer"), updates, built, method)
         start = choose(_given(rest, "start", "default"), STARTS, "start")
-        if start == "exact" and built.exact is None:
+        if start == "exact" and built.truth.exact is None:
             raise InvalidInput(f"start = 'exact' is not possible: {built.name} has no exact sampler. Use 'default'.")
         spec = cls(
             target=built.name,
@@ -106,7 +132,7 @@ class RunSpec:
             keep=_checked_keep(rest.get("keep"), built),
             parameters=tuple((name, parameters[name]) for name in names),
             settings=tuple(built.settings.items()),
-            sites=built.sites,
+            sites=built.density.sites,
             schedule=schedule,
             data=built.fingerprint,
         )
@@ -127,7 +153,7 @@ class RunSpec:
         return RunSpec.from_dict({name: value for name, value in old.items() if name not in dropped} | changes)
 
     def on(self, target: Target, **changes: Any) -> RunSpec:
-        """The spec with some values changed, on this target, which may have other settings, or data of its own."""
+        """The spec with some values changed, on this target. The target may have other settings or other data."""
         names = (*RUN_PARAMETERS, "update", "outer", "schedule", "start", "keep")
         return RunSpec.of(target, self.sampler, **self.values | {n: getattr(self, n) for n in names} | changes)
 
@@ -135,7 +161,7 @@ class RunSpec:
         """The target this spec names."""
         if self.data:
             raise InvalidInput(
-                f"this run of {self.target} used data of its own (fingerprint {self.data}): pass the target itself, "
+                f"this run of {self.target} used a user's data (fingerprint {self.data}): pass the target itself, "
                 "built with the same X and y."
             )
         return targets.build(self.target, **dict(self.settings))
@@ -153,13 +179,27 @@ class RunSpec:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """What was chosen of the sampler: its parameters, the updates, and the schedule of one that takes it."""
+        """The choices for the sampler: its parameters, the updates, and the schedule if the sampler has one."""
         schedule = {"schedule": self.schedule} if self.schedule else {}
         return {**self.values, "update": self.update, "outer": self.outer, **schedule}
 
     @property
+    def is_of_the_paper(self) -> bool:
+        """Whether data, settings of the target, schedule and updates are the paper's. Parameters may differ."""
+        if self.data or self.target not in self.method.paper_ess:
+            return False
+        paper = RunSpec.of(self.target, self.sampler, **self.values)
+        return (self.settings, self.chosen) == (paper.settings, paper.chosen)
+
+    @property
+    def paper_ess(self) -> float | None:
+        """The paper's ESS per leapfrog with exactly these settings; None if the paper has no figure for them."""
+        at_best = self.thin == 1 and self.values == self.method.defaults(self.target)
+        return self.method.paper_ess[self.target] if at_best and self.is_of_the_paper else None
+
+    @property
     def summary(self) -> str:
-        """What was chosen of the sampler in few words: its parameters, and what else is not as usual."""
+        """The choices for the sampler in a few words: its parameters, and other choices that are not the defaults."""
         words = [f"{name} {value:g}" for name, value in self.parameters]
         if self.schedule not in ("", ALTERNATE):
             text = re.sub(r"\d*\.\d{4,}", lambda number: f"{float(number[0]):.3g}", self.schedule)
@@ -184,12 +224,12 @@ class RunSpec:
 
     @property
     def slots(self) -> int:
-        """Recorded draws a chain, the warm-up's included."""
+        """Recorded draws of each chain, including the warm-up."""
         return self.warmup + self.draws
 
     @property
     def leapfrogs_per_draw(self) -> float:
-        """Leapfrogs between two draws that are recorded; their mean where a schedule draws them."""
+        """Leapfrogs between two recorded draws; their mean if the schedule is random."""
         return self.law.leapfrogs * self.thin
 
     # ------------------------------------------------------------------------------------------ round trips
@@ -203,13 +243,15 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, flat: Mapping[str, Any]) -> RunSpec:
-        """From a flat mapping, as `to_dict` makes it. Only `target` and `sampler` are needed."""
+        """The spec from a flat mapping, as `to_dict` makes it. Only `target` and `sampler` are needed."""
         chosen = dict(flat)
         for name in ("target", "sampler"):
             if name not in chosen:
                 raise InvalidInput(f"{name} is missing: a run needs a target and a sampler.")
         if chosen.pop("data", ""):
-            raise InvalidInput("this run used data of its own, which is not stored with it: build the target anew.")
+            raise InvalidInput(
+                "this run used a user's data, which is not stored with the spec: build the target with the same data."
+            )
         return cls.of(chosen.pop("target"), chosen.pop("sampler"), **chosen)
 
     def to_json(self) -> str:
@@ -226,18 +268,18 @@ class RunSpec:
         return cls.from_dict(flat)
 
     def to_query(self) -> str:
-        """As the query of a URL: target=mdc&sampler=hmc&epsilon=0.035…"""
+        """The spec as the query of a URL, such as target=mdc&sampler=hmc&epsilon=0.035."""
         return urlencode({name: _as_text(value) for name, value in self.to_dict().items()})
 
     @classmethod
     def from_query(cls, query: str | Mapping[str, str]) -> RunSpec:
-        """From the query of a URL, as text or already split into a mapping."""
+        """The spec from the query of a URL, as text or already split into a mapping."""
         texts = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True)) if isinstance(query, str) else dict(query)
         known = described(texts.get("target", ""))
         return cls.from_dict({name: _from_text(name, text, known) for name, text in texts.items()})
 
     def to_python(self) -> str:
-        """The line of Python that makes this run; with data of its own, of a `target` that was built before."""
+        """The line of Python that makes this run. For a user's data, the line needs the built target as `target`."""
         flat = self.to_dict()
         target, sampler = repr(flat.pop("target")), flat.pop("sampler")
         if flat.pop("data", ""):
@@ -247,7 +289,7 @@ class RunSpec:
 
     @classmethod
     def from_python(cls, line: str) -> RunSpec:
-        """From such a line. It is read, never run."""
+        """The spec from a line of `to_python`. The line is parsed, never executed."""
         try:
             statement = ast.parse(line.strip()).body[0]
             call = statement.value  # type: ignore[attr-defined]
@@ -259,18 +301,18 @@ class RunSpec:
 
 
 def checked_seed(seed: int | None) -> int:
-    """The seed; None is a new one, by chance. It is kept with the results, so they can be made again."""
+    """The seed. None gives a new random seed, which the results keep, so they can be reproduced."""
     return secrets.randbelow(NEW_SEEDS) if seed is None else int(RUN_PARAMETERS["seed"].check(seed))
 
 
 def described(target: str) -> dict[str, Parameter]:
-    """Every parameter there is, by name; of those that several targets have, this target's."""
+    """All parameters by name. If several targets have a parameter of the same name, it is the one of this target."""
     families = [*FAMILIES.values(), *([FAMILIES[target]] if target in FAMILIES else [])]
     return {p.name: p for family in families for p in family.parameters} | PARAMETERS | RUN_PARAMETERS
 
 
 def built_target(target: str | Target, chosen: Mapping[str, Any]) -> tuple[Target, dict[str, Any]]:
-    """The target, and the choices that are not its own."""
+    """The target, and the choices that are not settings of the target."""
     if isinstance(target, Target):
         return target, dict(chosen)
     family = targets.family(target)
@@ -295,28 +337,28 @@ def _refuse_unknown(
             continue
         if name in method.parameters:
             raise InvalidInput(
-                f"{name} is no parameter here: schedule = {schedule:.60} says how many leapfrogs and updates there "
-                f"are. Leave {name} out, or take schedule = {ALTERNATE}."
+                f"{name} cannot be given with schedule = {schedule:.60}, which determines the leapfrogs and updates. "
+                f"Leave {name} out, or take schedule = {ALTERNATE}."
             )
         if name in target.settings:
             raise InvalidInput(
-                f"{name} is a setting of {target.name}, which is built already: choose it when you build it."
+                f"{name} is a setting of {target.name}, which is already built: choose it when you build the target."
             )
         if name in described_somewhere:
             raise InvalidInput(
-                f"{name} is no parameter of {method.name} on {target.name}. "
+                f"{name} is not a parameter of {method.name} on {target.name}. "
                 f"{method.name} has {', '.join(method.parameters)}; {target.name} has {', '.join(target.settings)}."
             )
         choose(name, [*known, *target.settings], "parameter")
 
 
 def _checked_schedule(chosen: dict[str, Any], method: Sampler) -> str:
-    """The schedule as its own text. One that alternates becomes L and n_u, which are then among what was chosen."""
+    """The schedule as text. An alternating schedule becomes L and n_u, which are added to `chosen`."""
     schedule = chosen.get("schedule")
     if not method.takes_schedule:
         if schedule:
             able = ", ".join(name for name, other in EVERY_SAMPLER.items() if other.takes_schedule)
-            raise InvalidInput(f"{method.name} takes no schedule: leave it out, or take one of {able}.")
+            raise InvalidInput(f"{method.name} takes no schedule: leave it out, or take one of the samplers {able}.")
         return ""
     if schedule in (None, "", ALTERNATE):
         return ALTERNATE
@@ -339,7 +381,7 @@ def _refuse_target(target: Target, method: Sampler) -> None:
 
 def _checked_updates(update: Any, target: Target, method: Sampler) -> tuple[str, ...]:
     """The names of the updates that D may have."""
-    if not target.updates:
+    if not target.density.updates:
         if update not in (None, "", NONE, ()):
             raise InvalidInput(f"update = {update!r:.40}: {target.name} has no updates of qᴼ. Leave it out.")
         return ()
@@ -347,35 +389,35 @@ def _checked_updates(update: Any, target: Target, method: Sampler) -> tuple[str,
     names = known[:1] if update is None else update.split(",") if isinstance(update, str) else [*update]
     found = tuple(choose(name.strip() if isinstance(name, str) else name, known, "update") for name in names)
     if len(set(found)) < len(found):
-        raise InvalidInput(f"update = {','.join(found):.60} names one twice: name each once.")
+        raise InvalidInput(f"update = {','.join(found):.60} names an update twice: name each update once.")
     return found
 
 
 def usual_outer(updates: Sequence[str], method: Sampler) -> str:
-    """The update after a trajectory unless something else is said: the first of those inside, or none."""
+    """The default update after a trajectory: the first of the updates inside, or none."""
     return updates[0] if updates and method.outer else NONE
 
 
 def _checked_outer(outer: Any, updates: tuple[str, ...], target: Target, method: Sampler) -> str:
     default = usual_outer(updates, method)
-    return choose(default if outer in (None, "") else outer, (*target.updates, NONE), "outer")
+    return choose(default if outer in (None, "") else outer, (*target.density.updates, NONE), "outer")
 
 
 def _refuse_unmatched(spec: RunSpec) -> None:
-    """Names of updates and kinds of them in the schedule must be equally many; one name may go unused."""
+    """Refuse a number of updates that differs from the number of kinds in the schedule. One may stay unused."""
     used, named = len(spec.law.updates), len(spec.updates)
     missing = used > named and spec.schedule not in ("", ALTERNATE)
     if missing or named > max(1, used):
         schedule = f"schedule = {spec.schedule:.60}" if spec.schedule else spec.sampler
         raise InvalidInput(
-            f"update = {spec.update:.60} names {named}, and {schedule} has {used} kinds of update: name as many, in "
-            "the order of its digits."
+            f"update = {spec.update:.60} names {named}, and {schedule} has {used} kinds of update: name {used}, in the "
+            "order of the digits of the schedule."
         )
 
 
 def _checked_keep(keep: Any, target: Target) -> tuple[str, ...]:
-    """Which quantities are recorded; all of the target's and the energy if nothing is said."""
-    usual = (*(q.name for q in target.quantities), "energy")
+    """The quantities to record; by default all quantities of the target and the energy."""
+    usual = (*(q.name for q in target.density.quantities), "energy")
     if keep is None:
         return usual
     if isinstance(keep, str):

@@ -1,4 +1,4 @@
-"""A comparison as a table and in words: text, CSV, Markdown, LaTeX or JSON."""
+"""Comparisons as tables, in text, CSV, Markdown, LaTeX or JSON, and headlines in words."""
 
 from __future__ import annotations
 
@@ -10,37 +10,43 @@ from collections.abc import Iterator, Sequence
 from mahmc.compare import WORST, Comparison, Interval
 from mahmc.parameters import choose
 from mahmc.plain import as_json
-from mahmc.spec import RunSpec
 
 FORMATS = ("text", "csv", "markdown", "latex", "json")
-AGAINST = ("hmc", "mala-pn")  # the paper's yardsticks
-PAPER_RATIOS: dict[tuple[str, ...], float] = {
-    ("mdc", "mahmc", "hmc"): 3.85,
-    ("mdc", "mahmc", "mala-pn"): 2.4,
-}  # as its text has them
-SECOND_TARGET = "mdc"
-SECOND_MDC = {"sampler": "mahmc", "epsilon": 0.035, "n_u": 4}  # the paper's other figure for MAHMC on MDC
-SECOND_MDC_PAPER = 6.08e-3
+AGAINST = ("hmc", "mala-pn")  # the samplers that the paper compares mahmc with
 
 
 def paper_figure(found: Comparison, label: str) -> float | None:
-    """What the paper has for this sampler at these settings, if anything."""
+    """The paper's value for this sampler with these settings; None if the paper has none."""
     spec = found.entries[label].spec
-    if not _as_in_the_paper(spec):
+    if not spec.is_of_the_paper or spec.paper_ess:
+        return spec.paper_ess
+    second = found.target.presentation.paper.second
+    if second is None or spec.sampler != second.sampler:
         return None
-    if spec.values == spec.method.defaults(spec.target):
-        return spec.method.paper_ess.get(spec.target)
-    second = spec.method.defaults("mdc") | {k: v for k, v in SECOND_MDC.items() if k != "sampler"}
-    return SECOND_MDC_PAPER if (spec.target, spec.sampler) == ("mdc", "mahmc") and spec.values == second else None
-
-
-def _as_in_the_paper(spec: RunSpec) -> bool:
-    """Whether data, schedule and updates are those that the paper has, whatever the parameters are."""
-    return not spec.data and spec.chosen == RunSpec.of(spec.target, spec.sampler, **spec.values).chosen
+    return second.ess if spec.values == spec.method.defaults(spec.target) | dict(second.values) else None
 
 
 def rows(found: Comparison, quantity: str | None = None, cost: str = "leapfrogs") -> Iterator[dict[str, object]]:
-    """A row for each sampler that has an interval: numbers and Intervals."""
+    """A row for each sampler that has an interval.
+
+    Parameters
+    ----------
+    found
+        A comparison, as `mahmc.compare` returns it.
+    quantity, cost
+        As `Comparison.figure` takes them.
+
+    Yields
+    ------
+    dict
+        Numbers and Intervals by column.
+
+    Examples
+    --------
+    >>> found = mahmc.compare("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+    >>> [row["sampler"] for row in mahmc.tables.rows(found)]
+    ['hmc']
+    """
     as_in_the_paper = cost == "leapfrogs" and quantity in (None, *found.quantities[:1])
     for label, entry in found.done.items():
         row: dict[str, object] = {
@@ -58,13 +64,39 @@ def rows(found: Comparison, quantity: str | None = None, cost: str = "leapfrogs"
 
 
 def table(comparisons: Sequence[Comparison], form: str = "text", **about: str) -> str:
-    """All rows of all comparisons in one of the FORMATS."""
+    """All rows of all comparisons as text.
+
+    Parameters
+    ----------
+    comparisons
+        Comparisons, as `mahmc.compare` returns them.
+    form
+        "text", "csv", "markdown", "latex" or "json".
+    **about
+        `quantity` and `cost`, as `Comparison.figure` takes them.
+
+    Returns
+    -------
+    str
+        A row for each sampler that has an interval.
+
+    Raises
+    ------
+    InvalidInput
+        If the format or the cost is unknown.
+
+    Examples
+    --------
+    >>> found = mahmc.compare("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+    >>> mahmc.tables.table([found], "csv").splitlines()[1].startswith('gmm,hmc,"epsilon 0.3, L 15",')
+    True
+    """
     choose(form, FORMATS, "format")
     found = [row for comparison in comparisons for row in rows(comparison, **about)]
     if form == "json":
         return as_json([_plain(row) for row in found])
     if not found:
-        return "nothing to show yet: no sampler has two replicates"
+        return "no results yet: no sampler has two replicates"
     if form == "csv":
         return _csv(found)
     titles = tuple(found[0])
@@ -87,7 +119,7 @@ def _cell(value: object) -> str:
 
 
 def _csv(found: list[dict[str, object]]) -> str:
-    """Intervals in three columns each, numbers in full."""
+    """Rows as CSV, with three columns for each interval and all digits of numbers."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     flat = [_flat(row) for row in found]
@@ -109,7 +141,7 @@ def _flat(row: dict[str, object]) -> dict[str, object]:
 
 
 def _plain(row: dict[str, object]) -> dict[str, object]:
-    """The row in plain values; an interval is a mapping."""
+    """The row as plain values; an interval becomes a mapping."""
     return {
         name.replace(" ", "_"): value._asdict() if isinstance(value, Interval) else value for name, value in row.items()
     }
@@ -127,21 +159,43 @@ def _latex(titles: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
 
 
 def headline(found: Comparison, label: str, other: str, quantity: str | None = None, cost: str = "leapfrogs") -> str:
-    """The ratio of two samplers in words, and the paper's where it has one; whether they can be told apart."""
+    """The ratio of two samplers in words, with the paper's ratio if there is one.
+
+    Parameters
+    ----------
+    found
+        A comparison, as `mahmc.compare` returns it.
+    label, other
+        The names of two samplers in the comparison.
+    quantity, cost
+        As `Comparison.figure` takes them.
+
+    Returns
+    -------
+    str
+        A sentence. It also says whether the data show a difference.
+
+    Examples
+    --------
+    >>> found = mahmc.compare("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+    >>> mahmc.tables.headline(found, "hmc", "hmc").startswith("HMC")
+    True
+    """
     ratio = found.ratio(label, other, quantity, cost)
     a, b = label.upper(), other.upper()
     if not ratio.defined:
-        return f"{a} against {b}: undefined, since chains of one of them never moved."
+        return f"{a} against {b}: undefined, because the chains of one sampler never moved."
     if ratio.low <= 1.0 <= ratio.high:
-        text = f"{a} and {b} cannot be told apart here: the ratio is {ratio}, which holds 1"
+        text = f"{a} is {ratio} times {b} here: the interval includes 1, so the data do not show a difference"
     else:
         text = f"{a} is {ratio} times {b} here"
     specs = [found.entries[name].spec for name in (label, other)]
-    best = all(spec.values == spec.method.defaults(spec.target) and _as_in_the_paper(spec) for spec in specs)
+    best = all(spec.paper_ess for spec in specs)
     as_in_the_paper = best and cost == "leapfrogs" and quantity in (None, found.quantities[0])
-    paper = PAPER_RATIOS.get((specs[0].target, *(spec.sampler for spec in specs))) if as_in_the_paper else None
+    samplers = (specs[0].sampler, specs[1].sampler)
+    paper = found.target.presentation.paper.ratios.get(samplers) if as_in_the_paper else None
     if paper is None:
         return text + "."
     if ratio.low <= paper <= ratio.high:
         return f"{text}; the paper says {paper:g}."
-    return f"{text}; the paper says {paper:g}, which is {abs(paper / ratio.value - 1):.0%} off ours."
+    return f"{text}; the paper says {paper:g}, which differs from this estimate by {abs(paper / ratio.value - 1):.0%}."

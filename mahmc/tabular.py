@@ -1,11 +1,11 @@
 """A person's own data for BLR: a CSV file as bytes → a table → X and y.
 
-    table = read(data)                          # InvalidInput where this is no table
-    X, y, names = design(table, "survived")     # InvalidInput where it cannot be used for this column
+    table = read(data)                          # InvalidInput if the bytes are not a table
+    X, y, names = design(table, "survived")     # InvalidInput if the table cannot explain this column
     target = mahmc.targets.blr(X, y)
 
-Every message names what is wrong, where, and what to do. Nothing in here guesses: no column is dropped, no value is
-filled in, no text is encoded.
+Every message says what is wrong, where, and what to do. This module does not guess: no column is dropped, no missing
+value is replaced, no text is encoded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MISSING = {"", "na", "n/a", "nan", "null", "none", "?", "-", "."}
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of text, and what would keep them from being used as features."""
+    """Columns of text, and the problems that prevent their use as features."""
 
     names: tuple[str, ...]
     cells: tuple[tuple[str, ...], ...]  # by row
@@ -44,11 +44,11 @@ class Table:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with columns, whichever of them is to be explained; empty if nothing is."""
+        """The problems of all columns; empty if there is none."""
         return tuple(problem for name in self.names if (problem := self.problem(name)))
 
     def problem(self, name: str) -> str:
-        """What is wrong with a column, in words, or nothing."""
+        """The problem of a column in words; empty if there is none."""
         column = self.column(name)
         for row, cell in enumerate(column, start=1):
             if cell.lower() in _MISSING:
@@ -58,12 +58,12 @@ class Table:
             if not np.isfinite(float(cell)):
                 return f"column {_shown(name)} has {_shown(cell)} in row {row}, which is too large for a number"
         if len({float(cell) for cell in column}) == 1:
-            return f"column {_shown(name)} is {_shown(column[0])} in every row, which tells nothing: leave it out"
+            return f"column {_shown(name)} is {_shown(column[0])} in every row, so it has no information: leave it out"
         return ""
 
     @property
     def binary(self) -> tuple[str, ...]:
-        """The columns of zeros and ones, which can be explained."""
+        """The columns of zeros and ones. Each of them can be explained."""
         return tuple(name for name in self.names if {_value(cell) for cell in self.column(name)} == {0.0, 1.0})
 
     def column(self, name: str) -> list[str]:
@@ -72,11 +72,11 @@ class Table:
 
 
 def read(data: bytes) -> Table:
-    """The table in a CSV file; InvalidInput if there is none."""
+    """The table in a CSV file; InvalidInput if the bytes are not a table."""
     if len(data) > MOST_BYTES:
         raise InvalidInput(f"the file has {len(data) / 2**20:.1f} MB; at most {MOST_BYTES // 2**20} MB can be read.")
     if b"\0" in data:
-        raise InvalidInput("this is no CSV file: it holds binary data. Save the table as CSV, in UTF-8.")
+        raise InvalidInput("this is not a CSV file: it holds binary data. Save the table as CSV, in UTF-8.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -90,8 +90,8 @@ def read(data: bytes) -> Table:
             raise InvalidInput(f"there are more than {MOST_ROWS} rows: take a sample of them.")
         if len(row) != len(names):
             raise InvalidInput(
-                f"row {number} has {len(row)} cells and the header {len(names)}: every row must have as many, separated"
-                " by commas; put a cell that holds a comma into quotes."
+                f"row {number} has {len(row)} cells and the header {len(names)}: every row must have as many as"
+                " the header, separated by commas. Put a cell with a comma into quotes."
             )
         cells.append(tuple(cell.strip() for cell in row))
     if len(cells) < FEWEST_ROWS:
@@ -104,7 +104,9 @@ def design(table: Table, target_column: str) -> tuple[np.ndarray, np.ndarray, tu
     y = _labels(table, choose(target_column, table.names, "column"))
     names = [name for name in table.names if name != target_column]
     if not names:
-        raise InvalidInput(f"there is no column beside {_shown(target_column)}: nothing to explain it with.")
+        raise InvalidInput(
+            f"{_shown(target_column)} is the only column: at least one more column is needed to explain it."
+        )
     problems = [problem for name in names if (problem := table.problem(name))]
     if problems:
         more = f" (and {len(problems) - 1} more columns cannot be used)" if len(problems) > 1 else ""
@@ -123,7 +125,9 @@ def _labels(table: Table, name: str) -> np.ndarray:
     values = {cell: _value(cell) for cell in cells}
     if not set(values.values()) <= {0.0, 1.0}:
         shown = ", ".join(_shown(cell) for cell in itertools.islice(values, 5)) + (", …" if len(values) > 5 else "")
-        raise InvalidInput(f"column {_shown(name)} is not of zeros and ones: it holds {shown}. Choose one that is.")
+        raise InvalidInput(
+            f"column {_shown(name)} must hold only zeros and ones, but it holds {shown}. Choose another column."
+        )
     if len(set(values.values())) == 1:
         raise InvalidInput(f"column {_shown(name)} is {_shown(cells[0])} in every row: both 0 and 1 must occur.")
     return np.array([values[cell] for cell in cells], float)
@@ -134,14 +138,14 @@ def _value(cell: str) -> float | None:
 
 
 def _rows(text: str) -> Iterator[list[str]]:
-    """Rows of cells; empty lines are passed over."""
+    """Rows of cells, without empty lines."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         for row in reader:
             if row:
                 yield row
     except csv.Error as error:
-        raise InvalidInput(f"this is no CSV file: {error} in line {reader.line_num}.") from None
+        raise InvalidInput(f"this is not a CSV file: {error} in line {reader.line_num}.") from None
 
 
 def _header(row: Sequence[str]) -> tuple[str, ...]:
@@ -157,12 +161,12 @@ def _header(row: Sequence[str]) -> tuple[str, ...]:
             f"there are {len(names)} columns; at most {MOST_FEATURES} and the one to explain can be used."
         )
     if all(_NUMBER.fullmatch(name) or name.lower() in _MISSING for name in names):
-        raise InvalidInput("the first row holds numbers: there must be a header with the names of the columns.")
+        raise InvalidInput("the first row holds numbers: it must be a header with the names of the columns.")
     for place, name in enumerate(names, start=1):
         if not name:
             raise InvalidInput(f"column {place} has no name in the header: give it one.")
         if name == INTERCEPT or name in names[: place - 1]:
-            reason = "is added by itself" if name == INTERCEPT else "is there twice"
+            reason = "is the name of the column that is added" if name == INTERCEPT else "is there twice"
             raise InvalidInput(f"column {_shown(name)} {reason}: rename it.")
     return names
 

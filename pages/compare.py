@@ -2,8 +2,8 @@
 
 from dashboard.pages import compare, page
 
-here = page.opened("compare")  # the address becomes settings
+here = page.opened("compare")  # read the address into the settings
 compare.sidebar(here)  # widgets show the settings, and their events change them
-shown = page.followed(here)  # settings and jobs become a view, which the browser follows
-compare.body(here, shown)  # a place for each part of the view
-compare.share(here, shown)  # the link, and files
+shown = page.followed(here)  # make a view of settings and jobs, which the browser follows
+compare.body(here, shown)  # lay out a place for each part of the view
+compare.share(here, shown)  # show the link and the files

@@ -1,7 +1,7 @@
-"""Overview: what this is, places to start, the samplers in a sentence each, the pages, and the targets."""
+"""Overview: what this is, starting points, the samplers in a sentence each, the pages, and the targets."""
 
 from dashboard.pages import overview, page
 
 here = page.opened("overview")
 page.followed(here)
-overview.body(here)
+overview.body()

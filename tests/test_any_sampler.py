@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -197,10 +197,11 @@ def test_a_library_that_is_not_installed(library: str, monkeypatch: pytest.Monke
     from mahmc import adapters
 
     monkeypatch.setitem(sys.modules, library, None)
-    made = {
-        "jax": lambda: adapters.blackjax(types.SimpleNamespace(init=walk, step=walk)),
-        "pymc": lambda: adapters.pymc(walk, None),
-        "emcee": lambda: adapters.emcee(walk),
+    never: Any = walk  # a library that is missing is reported first
+    made: dict[str, Callable[[], object]] = {
+        "jax": lambda: adapters.blackjax(types.SimpleNamespace(init=never, step=never)),
+        "pymc": lambda: adapters.pymc(never, None),
+        "emcee": lambda: adapters.emcee(never),
     }
     with pytest.raises(mahmc.InvalidInput, match=f"{library} is not installed: pip install"):
         made[library]()

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 ORDER = [
     {"version"},
     {"parameters", "compiled"},
-    {"lanes", "plain", "tabular"},
+    {"lanes", "notebook", "plain", "progress", "tabular"},
     {"streams"},
     {"targets"},
     {"kernels"},
@@ -30,7 +31,7 @@ ORDER = [
     {"run"},
     {"compare"},
     {"checks", "tables"},
-    {"own", "pytest_plugin"},
+    {"custom", "own", "pytest_plugin"},
     {"adapters", "examples"},
     {"cli"},
     {"__main__"},
@@ -84,6 +85,78 @@ def test_every_module_of_the_engine_has_its_place() -> None:
     assert found - {"__init__"} == set(RANK)
 
 
+# ------------------------------------------------------------------------------------------------- names of targets
+
+NAMES = {"mdc", "blr", "gmm"}
+TABLES = {  # where names of targets are data: values, cases, links, contests
+    "mahmc/samplers.py", "mahmc/checks/cells.py", "dashboard/settings/presets.py", "dashboard/settings/checks.py",
+}  # fmt: skip
+
+
+def asks_for_a_name(tree: ast.AST) -> Iterator[str]:
+    """Comparisons with the name of a target, look-ups by such a name, and the target itself where it is named."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                asked: list[ast.AST] = [left, *others]
+            case ast.Subscript(slice=index):
+                asked = [index]
+            case ast.Call(func=ast.Attribute(), args=given):
+                asked = list(given)
+            case ast.MatchValue(value=value):
+                asked = [value]
+            case ast.Attribute(value=ast.Name(id="targets") | ast.Attribute(attr="targets"), attr=name) if (
+                name in NAMES
+            ):
+                yield ast.unparse(node)
+                continue
+            case ast.ImportFrom(module="mahmc.targets", names=names) if {alias.name for alias in names} & NAMES:
+                yield ast.unparse(node)
+                continue
+            case _:
+                continue
+        if any(isinstance(part, ast.Constant) and part.value in NAMES for one in asked for part in ast.walk(one)):
+            yield ast.unparse(node)
+
+
+def named_targets(tree: ast.AST) -> Iterator[str]:
+    """Every string that is the name of a target."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in NAMES:
+            yield f"line {node.lineno}"
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in files("mahmc") + files("dashboard") if "targets" not in p.parts], ids=short
+)
+def test_nobody_asks_for_the_name_of_a_target(path: Path) -> None:
+    """What only one target has is a hook of that target."""
+    tree = ast.parse(path.read_text())
+    if short(path) in TABLES:
+        assert not [found for found in asks_for_a_name(tree) if not found.startswith("Case(")]
+    else:
+        assert not list(asks_for_a_name(tree))
+        assert not list(named_targets(tree))
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "if target.name == 'blr': pass", "x = name in ('mdc', 'gmm')", "x = TITLES['mdc']", "x = TITLES.get('gmm')",
+        "match name:\n    case 'blr': pass", "x = targets.blr(X, y)", "from mahmc.targets import gmm",
+        "x = mahmc.targets.mdc", "x = name.startswith('mdc')",
+    ],
+)  # fmt: skip
+def test_a_question_for_the_name_of_a_target_is_seen(planted: str) -> None:
+    assert list(asks_for_a_name(ast.parse(planted)))
+
+
+def test_a_constant_with_the_name_of_a_target_is_seen() -> None:
+    """`TARGET = "blr"` in one file, for a comparison in another; but not a name as a part of a text."""
+    assert list(named_targets(ast.parse("TARGET = 'blr'"))) == ["line 1"]
+    assert not list(named_targets(ast.parse("text = 'on blr'")))
+
+
 # --------------------------------------------------------------------------------------------------- the dashboard
 
 ROOMS = {
@@ -121,7 +194,7 @@ def test_imports_of_the_dashboard_go_one_way(path: Path) -> None:
 @pytest.mark.parametrize("path", files("dashboard"), ids=short)
 def test_each_library_has_its_rooms(path: Path) -> None:
     names, place = {name.split(".")[0] for name in imported(path)}, in_room(path)
-    if place in ("__main__.py",):
+    if place == "__main__.py":
         return
     for library, rooms in (("streamlit", WITH_STREAMLIT), ("plotly", WITH_PLOTLY), ("starlette", WITH_STARLETTE)):
         assert library not in names or place.startswith(rooms), f"{library} is not for {place}"

@@ -18,7 +18,7 @@ from mahmc.checks import (
     Verdict,
     agreement,
     check,
-    compare,
+    compare_samples,
     detailed_balance,
     independence,
     invariance,
@@ -26,17 +26,18 @@ from mahmc.checks import (
     new_cell,
 )
 from mahmc.checks.flows import enumerate_states
-from mahmc.checks.margins import Statistic, quantile, statistics_of, thinned, whole_distribution
 from mahmc.checks.moved import alone_in_blocks
+from mahmc.checks.scalars import Statistic, quantile, statistics_of, thinned, whole_distribution
 from mahmc.checks.two_samples import mean_ranks
-from mahmc.checks.verdicts import Comparison, Round, Stopped, Workbench, corrected, sequential
+from mahmc.checks.verdicts import ComparedStatistic, Round, Stopped, Workbench, corrected, sequential
 from mahmc.run import Block
 from mahmc.samplers import SAMPLERS, WRONG_SAMPLERS
 from tests.support.cases import pairs
+from tests.support.parts import with_parts
 from tests.support.verdicts import PAPERS
 
 OVERLAPPING = {"weights": [0.3, 0.4, 0.3], "means": [-1, 0, 1.5], "sds": [0.4, 1, 0.5]}
-HARD = {"epsilon": 0.75, "L": 1, "n_u": 2, "update": "metropolis"}
+HARD: dict[str, Any] = {"epsilon": 0.75, "L": 1, "n_u": 2, "update": "metropolis"}
 
 
 def overlapping() -> targets.Target:
@@ -68,13 +69,13 @@ def test_mean_ranks_are_those_of_scipy() -> None:
 
 def test_p_values_are_not_too_small_under_equality() -> None:
     """Corrected p-values below 5 % in at most 5 % of 400 repetitions, up to four standard errors."""
-    found = [corrected(compare(*two_samples(seed, 500))) for seed in range(400)]
+    found = [corrected(compare_samples(*two_samples(seed, 500))) for seed in range(400)]
     assert np.mean(np.array(found) < 0.05) < rate_bound(0.05, 400)
 
 
 def test_differences_are_seen() -> None:
-    assert corrected(compare(*two_samples(1, 20_000, shift=0.2))) < 1e-8
-    found = {c.what: c.p_value for c in compare(*two_samples(1, 20_000, correlation=0.3))}
+    assert corrected(compare_samples(*two_samples(1, 20_000, shift=0.2))) < 1e-8
+    found = {c.what: c.p_value for c in compare_samples(*two_samples(1, 20_000, correlation=0.3))}
     assert found["product of x and y"] < 1e-6
 
 
@@ -100,8 +101,8 @@ def switching(rng: np.random.Generator, stay: float, chains: int = 64, draws: in
     return np.take_along_axis(drawn, last, axis=1)
 
 
-NORMAL = targets.mdc().truths["u"]
-MASSES = targets.gmm(weights=[0.15, 0.3, 0.55], means=[0, 1, 2], sds=[1, 1, 1]).truths["component"]
+NORMAL = targets.mdc().truth.scalars["u"]
+MASSES = targets.gmm(weights=[0.15, 0.3, 0.55], means=[0, 1, 2], sds=[1, 1, 1]).truth.scalars["component"]
 
 
 @pytest.mark.parametrize("rho", [-0.5, 0.9, 0.995])
@@ -165,14 +166,14 @@ def test_an_error_of_the_stated_size_is_caught_as_often_as_stated() -> None:
 
 def test_quantiles_by_bisection() -> None:
     assert quantile(NORMAL, 0.1) == pytest.approx(-1.2815515655446)
-    tau = targets.blr(prior_only=True).truths["tau"]
+    tau = targets.blr(prior_only=True).truth.scalars["tau"]
     assert quantile(tau, 0.9) == pytest.approx(100 * np.log(10))
     assert quantile(tau, 1e-6) == pytest.approx(1e-4, rel=1e-5)
 
 
 def test_infinite_moments_are_not_compared() -> None:
     """β of the prior has Student's t with two degrees of freedom: a mean without an error, no variance."""
-    truths = targets.blr(prior_only=True).truths
+    truths = targets.blr(prior_only=True).truth.scalars
     x = np.random.default_rng(5).standard_normal((8, 50))
     assert {s.kind for s in statistics_of("beta[0]", x, truths["beta[0]"])} == {"probability"}
     assert {s.kind for s in statistics_of("tau", x, truths["tau"])} == {"mean", "variance", "probability"}
@@ -182,7 +183,7 @@ def test_infinite_moments_are_not_compared() -> None:
 
 
 def finding_of(p_values: list[float], level: float = 1e-3, rounds: int = 3) -> Any:
-    rounds_made = [Round((Comparison("x", p),), 10, "something") for p in p_values]
+    rounds_made = [Round((ComparedStatistic("x", p),), 10, "something") for p in p_values]
     return sequential("test", "nothing", lambda number: rounds_made[number - 1], level, rounds)
 
 
@@ -202,7 +203,7 @@ def test_false_alarms_of_the_sequence() -> None:
 
 
 def test_right_is_not_said_by_a_check_that_could_not_see() -> None:
-    blind = Round((Comparison("x", 0.5),), 10, "nothing", enough=False, obstacle="Draw more.")
+    blind = Round((ComparedStatistic("x", 0.5),), 10, "nothing", enough=False, obstacle="Draw more.")
     found = sequential("test", "nothing", lambda number: blind)
     assert found.verdict is Verdict.UNCLEAR
     assert "Draw more." in found.words
@@ -215,7 +216,7 @@ def test_invariance_says_what_was_done() -> None:
     found = invariance("gmm", "mahmc", seed=1)
     assert found.right
     assert found.corrected[0] == min(found.corrected) == found.p_value
-    assert "level 0.0001" in str(found)
+    assert "the level is 0.0001" in str(found)
     assert "would have caught changes of" in str(found)
 
 
@@ -254,8 +255,8 @@ def test_right_samplers_are_called_wrong_in_none_of_twenty_seeds(sampler: str, c
 def test_right_samplers_are_called_wrong_on_no_example_in_twenty_seeds(example: str, sampler: str) -> None:
     """At the default budget, with each update. 22 cells × 20 seeds at 1e-4 each: one with probability 0.04."""
     target = targets.build(example)
-    for update in target.updates or ("none",):
-        values = {"update": update} if target.updates else {}
+    for update in target.density.updates or ("none",):
+        values: dict[str, Any] = {"update": update} if target.density.updates else {}
         for seed in range(20):
             cell = mahmc.check(target, sampler, seed=seed, **values)
             assert cell.verdict is not Verdict.WRONG, cell.words
@@ -317,7 +318,7 @@ def test_chains_that_have_not_arrived_are_not_wrong() -> None:
     for size, epsilon in ((Size(32, 60, 10), 0.002), (Size(32, 400, 0), 0.05)):
         found = marginals("blr", "hmc", size, epsilon=epsilon, L=2)
         assert found.verdict is Verdict.UNCLEAR
-        assert "the start may not be forgotten" in found.words
+        assert "chains may still depend on their start" in found.words
 
 
 def test_a_target_without_truth_cannot_be_checked_for_marginals() -> None:
@@ -335,7 +336,7 @@ def test_a_target_without_truth_cannot_be_checked_for_marginals() -> None:
         ({"level": 2.0}, "level"),
     ],
 )
-def test_bad_wishes_are_refused(wish: dict[str, float], said: str) -> None:
+def test_bad_wishes_are_refused(wish: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         Checking.of(["hmc"], ["gmm"], **wish)
 
@@ -403,27 +404,28 @@ def test_same_seed_same_findings() -> None:
 
 
 def test_a_p_value_too_small_for_a_number_is_not_called_zero() -> None:
-    found = sequential("a check", "nothing", lambda _: Round((Comparison("it", 0.0),), 1, "much"))
-    assert "p-value is below 1e-300 (it), below 1e-300 when corrected" in found.words
+    found = sequential("a check", "nothing", lambda _: Round((ComparedStatistic("it", 0.0),), 1, "much"))
+    assert "p-value is below 1e-300 (it), or below 1e-300 when corrected" in found.words
 
 
 def test_a_target_by_name_takes_its_settings() -> None:
     """As `mahmc.sample` does, in each check; and of one that is built already they are refused."""
-    mixture = {"weights": (0.5, 0.5), "means": (-1.0, 1.0), "sds": (1.0, 1.0)}
+    mixture: dict[str, Any] = {"weights": (0.5, 0.5), "means": (-1.0, 1.0), "sds": (1.0, 1.0)}
     assert invariance("blr", "hmc", prior_only=True, draws=256, rounds=1).rounds == 1
     assert marginals("gmm", "mahmc", Size(8, 200, 0), **mixture).comparisons
     assert detailed_balance("gmm", "mahmc", draws=16384, **mixture).comparisons
     assert independence("gmm", "mahmc", draws=256, **mixture).comparisons
     assert check("gmm", "mala", budget=0.02, **mixture).findings
     for one in (invariance, detailed_balance, independence):
-        with pytest.raises(InvalidInput, match="means is a setting of gmm, which is built already"):
+        with pytest.raises(InvalidInput, match="means is a setting of gmm, which is already built"):
             one(targets.gmm(), "mala", means=(0.0,))
 
 
 @pytest.mark.parametrize("name", ["draws", "chains", "warmup", "thin", "start", "keep"])
 def test_what_checks_choose_themselves_is_refused(name: str) -> None:
-    with pytest.raises(InvalidInput, match=f"{name} is chosen by the checks themselves: use budget"):
-        mahmc.check("gmm", "hmc", **{name: 100})
+    chosen: dict[str, Any] = {name: 100}
+    with pytest.raises(InvalidInput, match=f"the checks choose {name} themselves: use budget"):
+        mahmc.check("gmm", "hmc", **chosen)
 
 
 # ------------------------------------------------------------------------------------------- mistakes that hide
@@ -451,13 +453,13 @@ def vectors(seed: int, n: int, d: int, off: str = "", discrete: bool = False) ->
 @pytest.mark.parametrize("d", [5, 100])
 def test_a_mistake_in_one_element_or_pair_is_seen_wherever_it_is(d: int, off: str, discrete: bool) -> None:
     for seed in (3, 44, 97):
-        assert corrected(compare(*vectors(seed, 4096, d, off, discrete))) < 1e-6
+        assert corrected(compare_samples(*vectors(seed, 4096, d, off, discrete))) < 1e-6
 
 
 @pytest.mark.parametrize("d", [5, 130])
 def test_false_alarms_of_long_vectors_keep_their_rate(d: int) -> None:
     """Elements, pairs, projections, sums and sorted blocks together: below 5 % at most that often, of 100."""
-    found = [corrected(compare(*vectors(seed, 200, d, discrete=seed % 2 == 0))) for seed in range(100)]
+    found = [corrected(compare_samples(*vectors(seed, 200, d, discrete=seed % 2 == 0))) for seed in range(100)]
     assert np.mean(np.array(found) < 0.05) <= rate_bound(0.05, 100)
 
 
@@ -467,7 +469,7 @@ def test_what_is_not_looked_at_is_said() -> None:
 
     assert unseen({"x": np.zeros((4, 200))}) == ""
     assert "of 44850 products of pairs" in unseen({"x": np.zeros((4, 300))})
-    assert "the distributions of 904 elements but for 5 points each" in unseen({"x": np.zeros((2, 5000))})
+    assert "the distributions of 904 elements, except at 5 points each" in unseen({"x": np.zeros((2, 5000))})
     table = functions.columns({"u": np.zeros(4), "x": np.zeros((4, 3))})
     assert table.names == ("u", "x[0]", "x[1]", "x[2]")
     assert table.vectors == {"x": range(1, 4)}
@@ -477,12 +479,12 @@ def test_false_alarms_of_very_long_vectors_keep_their_rate(monkeypatch: pytest.M
     from mahmc.checks import functions
 
     monkeypatch.setattr(functions, "MOST_ELEMENTS", 10)
-    found = [corrected(compare(*vectors(seed, 200, 60, discrete=seed % 2 == 0))) for seed in range(200)]
+    found = [corrected(compare_samples(*vectors(seed, 200, 60, discrete=seed % 2 == 0))) for seed in range(200)]
     assert np.mean(np.array(found) < 0.05) <= rate_bound(0.05, 200)
 
 
 def test_known_distributions_without_draws_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="there are no draws of u, whose distribution is known; there are x"):
+    with pytest.raises(InvalidInput, match=r"no draws of u, whose distribution is known\. There are draws of x"):
         marginals({"x": np.zeros((8, 9))}, {"u": NORMAL})
 
 
@@ -511,6 +513,40 @@ def test_a_mass_of_the_stated_size_is_caught_as_often_as_stated() -> None:
     assert abs(np.mean(caught) - 0.9) < 4.0 * np.sqrt(0.09 / 300 + 0.09 / 400)
 
 
+def chi_squared_by_hand(x: np.ndarray, y: np.ndarray) -> float:
+    """The p-value, where each value came up at least 40 times."""
+    values = np.unique(np.concatenate([x, y]))
+    table = np.array([[(part == value).sum() for value in values] for part in (x, y)])
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    return float(stats.chi2.sf(((table - expected) ** 2 / expected).sum(), values.size - 1))
+
+
+def test_chi_squared_p_values_are_those_of_the_formula() -> None:
+    from mahmc.checks.two_samples import same_masses
+
+    rng = np.random.default_rng(33)
+    for k, n, m in ((2, 1000, 1000), (2, 400, 3000), (5, 2000, 500)):
+        x, y = (
+            rng.choice(k, n, p=np.full(k, 1 / k)),
+            rng.choice(k, m, p=np.linspace(1, 2, k) / np.linspace(1, 2, k).sum()),
+        )
+        assert same_masses(x, y) == pytest.approx(chi_squared_by_hand(x, y), rel=1e-9)
+    assert same_masses(np.zeros(50), np.zeros(60)) == 1.0
+    assert same_masses(np.array([0] * 99 + [1]), np.zeros(100)) == 1.0  # the one is too rare to be looked at
+
+
+def test_p_values_of_counts_are_those_of_the_likelihood_ratio() -> None:
+    """States that were never seen count as well; rare ones are put together."""
+    from mahmc.custom.laws import _same_counts
+
+    seen, expected = np.array([30.0, 0.0, 50.0, 20.0]), np.array([25.0, 15.0, 45.0, 15.0])
+    ratio = 2.0 * sum(s * np.log(s / e) for s, e in zip(seen, expected, strict=True) if s > 0)
+    assert _same_counts(seen, expected) == pytest.approx(float(stats.chi2.sf(ratio, 3)), rel=1e-9)
+    together = _same_counts(np.append(seen, [1.0, 0.0]), np.append(expected, [0.5, 0.5]))
+    assert together != _same_counts(seen, expected)
+    assert _same_counts(np.array([3.0, 1.0]), np.array([2.0, 2.0])) == 1.0  # too few to be looked at apart
+
+
 def test_planted_errors_agree_with_the_formula_for_chains() -> None:
     statistic = Statistic("x", "mean", np.random.default_rng(33).standard_normal(256), 0.0, 1.0, truth_error=0.02)
     assert statistic.planted_reach(1e-5) == pytest.approx(statistic.reach(1e-5), rel=0.15)
@@ -523,7 +559,10 @@ def frozen(states: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str,
 
 def test_an_element_that_never_changes_is_wrong() -> None:
     """Exact draws stay exact, so only long chains can tell."""
-    exact = lambda rng, n: {"x": rng.standard_normal((n, 10))}  # noqa: E731
+
+    def exact(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+        return {"x": rng.standard_normal((n, 10))}
+
     assert invariance(step=frozen, exact=exact).right
     rng = np.random.default_rng(34)
     states, draws = exact(rng, 128), []
@@ -548,27 +587,24 @@ def test_a_value_that_is_never_reached_is_wrong() -> None:
 
 def test_little_power_is_not_enough_to_tell() -> None:
     """The naive sampler with exact draws alone: wrong at the default budget, and never right with few draws."""
-    from dataclasses import replace
-
-    bare = replace(targets.gmm(), known=dict)  # exact draws, no densities
+    bare = with_parts(targets.gmm(), truth={"make_scalars": dict})  # exact draws, no densities
     assert check(bare, "naive").verdict is Verdict.WRONG
     few = check(bare, "naive", budget=0.01)
     assert few.verdict is not Verdict.RIGHT
     assert few.findings["invariance"].verdict is Verdict.UNCLEAR
-    assert "To say right, this check has to see changes of 0.05 in a probability" in few.findings["invariance"].words
+    assert "this check must catch changes of 0.05 in a probability" in few.findings["invariance"].words
 
 
 @pytest.mark.parametrize("sampler", ["hmc", "mala-pn"])
 def test_the_gradient_check_sees_every_coordinate(sampler: str) -> None:
-    from dataclasses import replace
-
     from mahmc.checks.gradients import check_gradient
     from mahmc.checks.subjects import EngineSubject
 
     target = targets.blr(prior_only=True)
     assert check_gradient(EngineSubject(target, sampler)).right
-    other = replace(target, data=target.data._replace(X=np.ones((1, 31)), X_transposed=np.zeros((31, 1)), y=np.ones(1)))
-    found = check_gradient(EngineSubject(replace(other, n_scratch=1), sampler))  # U has a term that ∇U has not
+    data = target.density.data._replace(X=np.ones((1, 31)), X_transposed=np.zeros((31, 1)), y=np.ones(1))
+    other = with_parts(target, density={"data": data, "n_scratch": 1})  # U has a term that ∇U has not
+    found = check_gradient(EngineSubject(other, sampler))
     assert found.wrong
     assert "the gradient of beta[0] is" in found.words
 

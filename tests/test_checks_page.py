@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from dashboard.pages import checks
 from dashboard.settings import link
-from dashboard.settings.checks import LOOKS, CheckSettings
+from dashboard.settings.checks import CONTEST_DRAWS, CheckSettings, _templates
 from dashboard.widgets.controls import Controls
 from dashboard.work.checks import MOST_CELLS, CheckResults, identity
-from mahmc.checks import CASES, CHECKS, Cell, Chains, Checking, margins
+from dashboard.work.job import FAILURE
+from mahmc import cli
+from mahmc.checks import CASES, CHECKS, Cell, Chains, Check, Checking, Finding, Verdict, margins
+from mahmc.checks.report import as_dict, as_html
+from mahmc.checks.subjects import Subject
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
-from tests.support.pages import DEADLINE, Page, opened, pages_of_one_test, until
+from tests.support.pages import DEADLINE, Page, opened, until
+
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 CUSTOM_GMM = {"own": "1", "own.weights": "0.5,0.5", "own.means": "-1,1", "own.sds": "0.5,1"}
 NOT_POSSIBLE = {("m-hmc", "blr"), ("m-hmc", "blr-prior")}  # it has nothing to visit there
-
-
-@pytest.fixture(autouse=True)
-def pages() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
 
 
 def small(**query: str) -> Page:
@@ -39,7 +39,7 @@ def cells(page: Page) -> dict[tuple[str, str], Cell]:
 
 def looked_at(page: Page) -> Cell:
     """The cell that is looked at closely, with its results."""
-    return page.tab.now().checked[identity(cells(page)[page.settings.cell], page.settings)]
+    return page.tab.snapshot().checked[identity(cells(page)[page.settings.cell], page.settings)]
 
 
 def look_at(page: Page, check: str) -> Page:
@@ -55,6 +55,42 @@ def of_cell(page: Page) -> set[str]:
     return {place for place in page.everything() if not place.startswith("contest.") and place != "beads"}
 
 
+class Marks(NamedTuple):
+    """Something to look at, of which no page has a picture."""
+
+    marks: int
+
+
+@pytest.fixture
+def new_check(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A check that is new in the list of checks, and in nothing else."""
+
+    def make(subject: Subject, budget: float, **common: Any) -> Finding:
+        return Finding(
+            "second look", Verdict.RIGHT, 1.0, common["level"], "", "", 1, 1, (), said="nobody blinked.",
+            exhibit=Marks(3),
+        )  # fmt: skip
+
+    monkeypatch.setitem(CHECKS, "second look", Check("second look", "somebody looks again", lambda _: True, make))
+    _templates.cache_clear()
+    yield "second look"
+    _templates.cache_clear()
+
+
+def test_a_new_check_is_on_the_page_and_in_the_reports(new_check: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Matrix, page, command line and reports go by the one list of checks."""
+    page = small(cell="hmc.gmm-overlapping").press("Check this cell").ended()
+    assert "somebody looks again" in page.words
+    assert "nobody blinked" in look_at(page, new_check).words
+    assert of_cell(page) == set()  # no other check's picture
+    cell = looked_at(page)
+    assert list(cell.findings) == list(cell.checks) == [name for name in CHECKS if name in cell.checks]
+    assert new_check in as_dict(cell)["checks"]
+    assert "nobody blinked" in as_html([cell])
+    cli.main(["check", "gmm-overlapping", "hmc", "--budget", "0.01", "--quiet"])
+    assert "second look: Right: nobody blinked." in capsys.readouterr().out
+
+
 # ----------------------------------------------------------------------------------------------------------- running
 
 
@@ -64,10 +100,11 @@ def test_at_first_there_is_the_matrix_and_run_all() -> None:
     assert {place for place, state in page.squares.items() if state == "none"} == NOT_POSSIBLE
     assert states(page) == {"open", "none"}
     assert not page.button("Run all").disabled
-    assert page.status == f"Nothing is checked yet: {len(page.squares) - 2} cells wait for Run all, or click one."
-    assert "Does a sampler draw from the distribution" in page.app.markdown[0].value
+    cells = len(page.squares) - 2
+    assert page.status == f"Nothing is checked yet. Press Run all to check {cells} cells, or click a cell."
+    assert "Does a sampler draw from the right distribution" in page.app.markdown[0].value
     assert "the smallest error that it would have caught" in page.words
-    assert "No verdict with these settings yet" in page.words
+    assert "There is no verdict with these settings yet" in page.words
     assert page.everything() == {}
     for check in CHECKS.values():
         assert check.help in page.words
@@ -83,7 +120,7 @@ def test_one_cell_turns_red_and_says_why() -> None:
     assert why["text"].startswith(f"is wrong. {WRONG_SAMPLERS['naive'].wrong}")
     first = page.view.parts["findings"][0]
     assert (first["lead"], first["tone"]) == ("✕ Marginals", "bad")
-    assert page.status == f"Finished: with these settings 1 of {len(squares) - 1} cells have their verdict."
+    assert page.status == f"Finished: with these settings 1 of {len(squares) - 1} cells have a verdict."
     assert of_cell(page) == {"histogram", "z", "ecdf"}
     table = page.app.dataframe[0].value
     assert {"compared", "p-value", "corrected", "estimate", "truth", "error", "z-score"} == set(table.columns)
@@ -189,9 +226,7 @@ def test_while_checks_run_the_page_shows_where_they_are(monkeypatch: pytest.Monk
     page.run()
     assert page.squares["mahmc", first] == "running"
     assert {key for key, state in page.squares.items() if state == "waiting"} == {("mahmc", case) for case in others}
-    assert page.status.startswith(
-        f"0 of {len(page.squares) - 2} cells have their verdict. Check 2 of {checking.total}: "
-    )
+    assert page.status.startswith(f"0 of {len(page.squares) - 2} cells have a verdict. Check 2 of {checking.total}: ")
     assert f" of {title} on {CASES[first].title}, about " in page.status
     assert page.view.parts["status"]["share"] == 1 / checking.total
     assert (page.view.busy, page.view.live, page.view.parts["matrix"]["canRun"]) == (True, True, False)
@@ -235,7 +270,7 @@ def test_a_check_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(Checking, "_check", fail)
     page = small().press("Check this cell").ended()
-    assert page.remarks == ["Something went wrong inside the run; the server's log has the details. Please report it."]
+    assert page.remarks == [FAILURE]
     assert not page.view.busy
 
 
@@ -288,7 +323,7 @@ def test_old_results_are_forgotten() -> None:
     results = CheckResults()
     settings = [CheckSettings(seed=seed) for seed in range(3)]
     for each in settings:
-        results.taken(each.cells({})[0], each)
+        results.stored(each.cells({})[0], each)
     found = results.snapshot()
     assert len(found) == MOST_CELLS
     last = settings[-1]
@@ -309,7 +344,7 @@ def test_old_results_are_forgotten() -> None:
 def test_a_custom_case_is_checked(query: dict[str, str], title: str, state: str) -> None:
     page = small(**query, **{"own.sampler": "naive"})
     assert page.view.parts["matrix"]["columns"][-1] == {"name": "own", "title": title}
-    page.press("Check it").ended()
+    page.press("Check this case").ended()
     assert page.squares["naive", "own"] == state
     assert page.app.subheader[0].value.endswith(f"on {title}")
     checked = page.job.work.checking.cells["naive", "own"].target.settings
@@ -333,7 +368,7 @@ def test_custom_cases_of_all_kinds_are_checked(more: dict[str, str], sampler: st
     query = (CUSTOM_GMM if "own.target" not in more else {"own": "1"}) | more
     page = small(**query, **{"own.sampler": sampler})
     assert page.warned == ""
-    page.press("Check it").ended()
+    page.press("Check this case").ended()
     assert page.remarks == []
     assert page.squares[sampler, "own"] == state
     again, said = link.read(CheckSettings(), page.link)
@@ -344,7 +379,7 @@ def test_custom_cases_of_all_kinds_are_checked(more: dict[str, str], sampler: st
 
 
 def test_parameters_of_a_custom_case_move() -> None:
-    page = small(**CUSTOM_GMM, **{"own.mahmc.epsilon": "0.4", "cell": "mahmc.own"})
+    page = small(**CUSTOM_GMM, **{"own.mahmc.epsilon": "0.4", "cell": "mahmc.custom"})
     assert cells(page)["mahmc", "own"].chosen["epsilon"] == 0.4
     page.set("ε Step size, exact", 0.5)
     assert cells(page)["mahmc", "own"].chosen["epsilon"] == 0.5
@@ -379,7 +414,7 @@ def test_a_target_without_a_known_posterior_is_refused_in_words() -> None:
 def test_components_that_make_no_mixture_are_told_and_the_usual_ones_stay() -> None:
     """Through the link: the table itself is for the browser's tests."""
     page = small(**(CUSTOM_GMM | {"own.weights": "0.5,0.6"}))
-    assert "values that do not go together" in page.warned
+    assert "values that do not fit together" in page.warned
     assert page.choices.built({}).settings["weights"] == (0.15, 0.3, 0.3, 0.25)
 
 
@@ -417,16 +452,16 @@ def test_right_against_wrong(exhibit: str) -> None:
     page = small(exhibit=exhibit, draws="4096").press("Run both").ended(f"contest.{exhibit}")
     job = page.tab.jobs[f"contest.{exhibit}"]
     assert (job.over, job.problem) == (True, "")
-    assert LOOKS[-1] == job.work.runs["mahmc"].done
+    assert CONTEST_DRAWS[-1] == job.work.runs["mahmc"].done
     charts = [place for place in page.everything() if place.startswith("contest.")]
     expected = {f"contest.{name}.{sampler}" for name in ("q", "component") for sampler in ("mahmc", exhibit)}
     assert set(charts) == expected | {"contest.path"}
     right, wrong = (page.view.parts[f"contest.words.{sampler}"][0]["text"] for sampler in ("mahmc", exhibit))
-    assert "no objection" in right
+    assert "no error found" in right
     assert "✕ wrong" in wrong
     page.set("Draws of each chain", 2)
     wrong = page.view.parts[f"contest.words.{exhibit}"][0]["text"]
-    assert "no objection" in wrong
+    assert "no error found" in wrong
     assert "after 2 draws" in wrong
     assert page.link["draws"] == "2"
     assert "Run both" not in [button.label for button in page.app.button]

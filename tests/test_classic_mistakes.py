@@ -28,9 +28,9 @@ def verdict(sampler: Any, problem: Problem, mistake: Mistake, seed: int) -> mahm
 def test_energies_in_numpy_are_those_of_the_engine(problem: Any) -> None:
     """Up to a constant; and gradients are those of the energies."""
     p = problem()
-    states = p.target.exact(np.random.default_rng(0), 40)
+    states = p.target.truth.exact(np.random.default_rng(0), 40)
     q, other = p.packed(states)
-    off = p.energy(q, other) - energies(p.target, *p.target.pack(states))
+    off = p.energy(q, other) - energies(p.target, *p.target.density.pack(states))
     np.testing.assert_allclose(off, off[0], atol=1e-9)
     found = p.gradient(q, other)
     for i in range(q.shape[1]):

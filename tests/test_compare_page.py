@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import mahmc
-from dashboard.settings.compare import SAME_MEAN, SECOND
+from dashboard.settings.compare import SAME_MEAN
 from dashboard.views.words import EARLIER
+from dashboard.work.job import FAILURE
 from dashboard.work.tab import Tab
 from mahmc import Comparison
 from mahmc.compare import COSTS
-from tests.support.pages import Page, ended, has_markdown_link, new_screen, opened, opened_app, pages_of_one_test, until
+from tests.support.pages import Page, ended, has_markdown_link, new_screen, opened, opened_app, until
+
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 BUDGETS = {"mdc": "160000", "blr": "16000", "gmm": "48000", "neals-funnel": "96000", "ising": "96000",
            "spike-slab": "96000"}  # fmt: skip
 COEFFICIENTS = ("blr", "spike-slab")  # whose means are compared with their truth
 TWO = {"samplers": "hmc,mahmc", "budget": "160000", "replicates": "2"}
-
-
-@pytest.fixture(autouse=True)
-def pages() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
 
 
 def ran(**query: str) -> Page:
@@ -48,23 +44,23 @@ def column(page: Page, name: str) -> list[str]:
 @pytest.mark.parametrize("target", BUDGETS)
 def test_a_comparison_shows_everything(target: str) -> None:
     page = opened("compare", target=target, budget=BUDGETS[target], replicates="2")
-    assert page.status == "All samplers get the same number of leapfrogs, several times over. Press Run."
+    assert page.status == "All samplers get the same number of leapfrogs, in several replicates. Press Run."
     assert page.everything() == {}
     page.press("Run").ended()
     assert (found(page).target.name, found(page).budget, found(page).replicates) == (target, int(BUDGETS[target]), 2)
     assert found(page).finished
-    assert page.status == f"Finished: 2 replicates of 5 samplers, {int(BUDGETS[target]):,} leapfrogs a replicate."
+    assert page.status == f"Finished: 2 replicates of 5 samplers, {int(BUDGETS[target]):,} leapfrogs in each replicate."
     charts = page.everything()
     assert {"bars", *(f"{kind}.{name}" for kind in ("histogram", "trace") for name in found(page).done)} <= set(charts)
     assert ("agreement" in charts) == (target in COEFFICIENTS)
-    assert "95 % by the bootstrap over replicates" in charts["bars"].caption
+    assert "95 %, by the bootstrap over replicates" in charts["bars"].caption
     assert column(page, "sampler") == ["mala", "hmc", "mala-p", "mala-pn", "mahmc"]
     assert ("undefined" in column(page, "worst quantity")) == (target == "gmm")  # a component that was never left
     assert "MAHMC" in page.view.parts["headlines"][0]["text"]
     assert "Histograms of" in page.words
     assert "Traces over the same" in page.words
-    assert "Look for" in page.words  # the caption that small charts share
-    assert ("Points classified right" in page.words) == ("98.77 %" in page.words) == (target == "blr")
+    assert "should" in page.words  # the caption that small charts share
+    assert ("Points classified correctly" in page.words) == ("98.77 %" in page.words) == (target == "blr")
     assert [file["label"] for file in page.view.parts["files"]] == ["CSV", "Markdown", "LaTeX"]
 
 
@@ -90,7 +86,7 @@ def test_m_hmc_is_compared_where_it_can_be_done() -> None:
 
 def test_a_sampler_that_cannot_sample_the_target_is_left_out_and_that_is_said() -> None:
     page = opened("compare", target="blr", samplers="hmc,m-hmc", budget="16000", replicates="2")
-    assert "Left out: M-HMC, as this target has no discrete variables to visit." in page.words
+    assert "Left out: M-HMC. It needs discrete variables, and this target has none." in page.words
     assert list(found(page.press("Run").ended()).entries) == ["hmc"]
     page.everything()
 
@@ -146,10 +142,10 @@ def test_each_interval_is_worked_out_once_for_headlines_bars_and_table(monkeypat
     calls = counted(monkeypatch, sys.modules["mahmc.compare"], "interval")  # mahmc.compare is a function
     compare(screen.tab, TWO | {"replicates": "8"})
     ended(screen.tab.jobs["compare"])
-    screen.cache("compare").news(screen.view("compare"), 0)
+    screen.cache("compare").changes(screen.view("compare"), 0)
     made = {tuple(None if x is None else x.tobytes() for x in given) for given in calls}
     assert len(calls) == len(made) > 0
-    screen.cache("compare").news(screen.view("compare"), 0)
+    screen.cache("compare").changes(screen.view("compare"), 0)
     [request.make() for request in screen.view("compare").charts]
     assert len(calls) == len(made)
 
@@ -166,10 +162,10 @@ def test_looking_on_builds_no_comparison(monkeypatch: pytest.MonkeyPatch) -> Non
     job = screen.tab.jobs["compare"]
     calls = counted(monkeypatch, Comparison, "__init__")
     until(lambda: len(job.snapshot().result.found.done) == 2)
-    screen.cache("compare").news(screen.view("compare"), 0)
+    screen.cache("compare").changes(screen.view("compare"), 0)
     job.stop()
     ended(job)
-    screen.cache("compare").news(screen.view("compare"), 0)
+    screen.cache("compare").changes(screen.view("compare"), 0)
     assert calls == []
 
 
@@ -181,8 +177,8 @@ def test_an_edited_sampler_and_the_papers_second_figure() -> None:
     page.set("Also MAHMC at Nᵁ = 4, ε = 0.035", True).press("Run").ended()
     entries = found(page).entries
     assert entries["hmc"].spec.values["L"] == 20
-    assert entries[SECOND].spec.values == {"epsilon": 0.035, "L": 10, "n_u": 4}
-    assert dict(zip(column(page, "sampler"), column(page, "paper"), strict=True))[SECOND] == "0.00608"
+    assert entries["mahmc, Nᵁ 4"].spec.values == {"epsilon": 0.035, "L": 10, "n_u": 4}
+    assert dict(zip(column(page, "sampler"), column(page, "paper"), strict=True))["mahmc, Nᵁ 4"] == "0.00608"
     assert "MAHMC, Nᵁ 4" in page.view.parts["headlines"][0]["text"]
     page.everything()
 
@@ -218,11 +214,11 @@ def test_every_editor_has_schedule_updates_and_outer_and_the_link_brings_them_ba
 def test_an_update_that_the_schedule_has_no_place_for_is_told_and_waits() -> None:
     page = opened("compare", samplers="mahmc").set("Updates of qᴼ", ["gibbs", "metropolis"])
     assert page.widget("Updates of qᴼ").value == ["gibbs", "metropolis"]
-    assert "Used: gibbs. The schedule has no more kinds of update." in page.words
+    assert "Used: gibbs. The schedule has no other kinds of update." in page.words
     assert page.link == {"samplers": "mahmc"}
     page.set("Schedule", "iid(12, 0.5, 0.25, 0.25)")
     assert page.link["mahmc.update"] == "gibbs,metropolis"
-    assert "The schedule has no more" not in page.words
+    assert "The schedule has no other" not in page.words
     page.set("Updates of qᴼ", []).set("Schedule", "alternate")
     assert page.widget("Updates of qᴼ").value == ["gibbs"]
     assert page.link == {"samplers": "mahmc"}
@@ -311,7 +307,7 @@ def test_stop_keeps_what_is_done() -> None:
     page.press("Stop").ended()
     assert not found(page).finished
     done = sum(entry.replicates for entry in found(page).entries.values())
-    assert page.status == f"Stopped after {done} of 200 runs; what is done is below."
+    assert page.status == f"Stopped after {done} of 200 runs. The results so far are below."
     assert column(page, "sampler") == ["hmc", "mahmc"]
     page.everything()
 
@@ -322,7 +318,7 @@ def test_a_comparison_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(mahmc.Run, "advance", fail)
     page = ran(**TWO)
-    assert page.remarks == ["Something went wrong inside the run; the server's log has the details. Please report it."]
+    assert page.remarks == [FAILURE]
     assert page.view.parts["remarks"][0]["tone"] == "error"
     page.everything()
 

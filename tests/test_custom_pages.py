@@ -14,7 +14,7 @@ from tests.support.pages import SMALL, opened, opened_app, pages_of_one_test
 
 FILE = """
 import mahmc
-from mahmc.own import discrete, real, sigmoid, uniform, update, where
+from mahmc.custom import discrete, real, sigmoid, uniform, update, where
 
 @mahmc.target
 class Clusters:

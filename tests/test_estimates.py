@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,16 +16,12 @@ from dashboard.work.job import Job
 from dashboard.work.runs import RunWork
 from mahmc import RunSpec
 from mahmc.diagnostics import FEWEST_DRAWS, arviz
-from tests.support.pages import ended, pages_of_one_test, until
+from tests.support.pages import ended, until
+
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 SMALL = {"draws": 400, "warmup": 40, "chains": 4}
 NORMAL = np.random.default_rng(1).standard_normal((4, 8000))
-
-
-@pytest.fixture(autouse=True)
-def no_job_outlives_its_test() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
 
 
 class Clock:
@@ -195,7 +190,7 @@ def test_estimates_that_fail_are_logged_and_not_waited_for(
     with caplog.at_level(logging.ERROR):
         assert set(advanced(estimator, 100, resting=True)) == {"x", "z"}
         assert set(advanced(estimator, 100, resting=True)) == {"x", "z"}
-    assert [record.getMessage() for record in caplog.records] == ["no estimates of y"]
+    assert [record.getMessage() for record in caplog.records] == ["The diagnostics of y cannot be computed"]
 
 
 def test_a_run_whose_only_estimates_fail_is_not_waited_for(
@@ -204,17 +199,22 @@ def test_a_run_whose_only_estimates_fail_is_not_waited_for(
     monkeypatch.setattr(module, "estimates", lambda *given: 1 / 0)
     result = ended(Job(RunWork(RunSpec.of("mdc", "mahmc", **SMALL))).start()).snapshot().result
     assert (result.estimates, result.estimating) == ({}, False)
-    assert [record.getMessage() for record in caplog.records] == ["no estimates of u"]
+    assert [record.getMessage() for record in caplog.records] == ["The diagnostics of u cannot be computed"]
 
 
 # ------------------------------------------------------------------------------------------------------ warnings
 
 SAID = {
-    "a step beyond stability": ("mdc", "hmc", {"epsilon": 0.06}, ["is beyond 0.0565", "becomes unstable", "take less"]),
+    "a step beyond stability": ("mdc", "hmc", {"epsilon": 0.06}, ["above 0.0565", "is unstable", "Take less"]),
     "energies not finite": ("mdc", "hmc", {"epsilon": 50.0}, ["not finite and were rejected: lower ε"]),
-    "a step far too small": ("mdc", "hmc", {"epsilon": 0.001, "L": 2}, ["ε could be larger"]),
+    "a step far too small": ("mdc", "hmc", {"epsilon": 0.001, "L": 2}, ["a larger ε would give more"]),
     "few effective draws": ("mdc", "mala", {}, ["below 100 for each of 4 chains", "Draw more."]),
-    "chains in modes": ("gmm", "hmc", {"chains": 16}, ["do not meet: each is stuck in a mode", "updates that jump"]),
+    "chains in modes": (
+        "gmm",
+        "hmc",
+        {"chains": 16},
+        ["do not mix: each chain stays in one mode", "updates that jump"],
+    ),
     "hardly anything accepted": ("blr", "hmc", {"epsilon": 0.4}, ["are accepted: lower ε"]),
     "a chain that stands": ("gmm", "hmc", {"epsilon": 50.0, "L": 100}, ["never changed, so its ESS is undefined"]),
     "wrong on purpose": ("gmm", "naive", {}, ["is wrong on purpose"]),
@@ -223,7 +223,7 @@ SAID = {
 
 def said(target: str, sampler: str, alive: bool = False, **chosen: Any) -> list[str]:
     job = ended(Job(RunWork(RunSpec.of(target, sampler, **(SMALL | chosen)))).start())
-    result, name = job.snapshot().result, job.work.target.paper_quantity
+    result, name = job.snapshot().result, job.work.target.presentation.main_quantity
     return warnings(result, result.estimates.get(name), name, alive)
 
 

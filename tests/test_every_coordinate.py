@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from mahmc.checks import Verdict, functions
 States = Mapping[str, np.ndarray]
 
 
-def normals(size: int):
+def normals(size: int) -> Callable[[np.random.Generator, int], States]:
     return lambda rng, n: {"x": rng.standard_normal((n, size))}
 
 
@@ -59,7 +60,7 @@ def test_thousands_of_right_elements_are_not_called_wrong_and_what_was_not_seen_
 
     found = checks.invariance(step=fresh, exact=normals(4200), draws=1024, rounds=1)
     assert not found.wrong
-    assert "104 elements but for 5 points each" in found.unseen
+    assert "104 elements, except at 5 points each" in found.unseen
     assert "products of pairs" in found.unseen
 
 
@@ -109,13 +110,13 @@ def test_draws_in_another_order_are_the_same_draws() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda x: {**x, "y": x["a"] + 99}, "there are draws of y, which exact does not give"),
-        (lambda x: {"a": x["a"]}, "exact gives b, of which there are no draws"),
-        (lambda x: {"a": x["a"], "y": x["b"]}, "exact gives b, of which there are no draws"),
+        (lambda x: {**x, "y": x["a"] + 99}, "there are draws of y, but exact does not give it"),
+        (lambda x: {"a": x["a"]}, "exact gives b, but there are no draws of it"),
+        (lambda x: {"a": x["a"], "y": x["b"]}, "exact gives b, but there are no draws of it"),
         (lambda x: {**x, "a": np.stack([x["a"], x["a"] + 50], axis=-1)}, r"a has the shape \(2,\) in a draw and \(\)"),
     ],
 )
-def test_draws_that_do_not_match_exact_ones_are_refused(change, message: str) -> None:
+def test_draws_that_do_not_match_exact_ones_are_refused(change: Any, message: str) -> None:
     x = drawn(**two(np.random.default_rng(3), 64 * 500))
     with pytest.raises(InvalidInput, match=message):
         checks.marginals(change(x), two)
@@ -126,7 +127,7 @@ def test_draws_that_do_not_match_exact_ones_are_refused(change, message: str) ->
     [({"level": 2}, "level = 2 is not allowed"), ({"draws": 0}, "draws = 0 is not allowed"),
      ({"rounds": 0}, "rounds = 0"), ({"seed": -1}, "seed = -1"), ({"iterations": 1.5}, "iterations = 1.5")],
 )  # fmt: skip
-def test_numbers_that_make_no_sense_are_refused(wrong: dict, message: str) -> None:
+def test_numbers_that_make_no_sense_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         checks.invariance(step=lambda states, rng: two(rng, len(states["a"])), exact=two, **wrong)
 

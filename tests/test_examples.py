@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,15 @@ from scipy import integrate, stats
 
 import mahmc
 from mahmc import RunSpec, examples
-from mahmc.checks import Comparison, Verdict, compare
+from mahmc.checks import ComparedStatistic, Verdict, compare_samples
 from mahmc.checks.verdicts import corrected
+from mahmc.custom.check import check
 from mahmc.kernels import energies, new_state
 from mahmc.lanes import LANES
-from mahmc.own.check import check
 from mahmc.streams import Seeds
 from mahmc.targets import FAMILIES, Target
 from tests.support.cases import pairs
+from tests.support.parts import with_parts
 
 NAMES = ("neals-funnel", "ising", "spike-slab")
 OTHERS = [
@@ -37,12 +38,12 @@ def label(target: Target) -> str:
 def test_gradient_agrees_with_finite_differences(name: str, spread: float) -> None:
     """At exact draws, and stretched from there; the funnel's neck, where e^−v overflows, has no finite U at all."""
     target = FAMILIES[name]()
-    assert target.exact is not None
-    q, other = target.pack(target.exact(np.random.default_rng(1), LANES))
+    assert target.truth.exact is not None
+    q, other = target.density.pack(target.truth.exact(np.random.default_rng(1), LANES))
     q *= spread
     state = new_state(target, q, other, Seeds(0), 0)
     compared = 0
-    for j in range(target.dim):
+    for j in range(target.density.dim):
         h = 1e-5 * np.maximum(1.0, np.abs(q[:, j]))
         ends = []
         for sign in (1.0, -1.0):
@@ -55,23 +56,23 @@ def test_gradient_agrees_with_finite_differences(name: str, spread: float) -> No
         finite = np.isfinite(numeric) & np.isfinite(room)
         assert np.all(np.abs(state.grad[j] - numeric)[finite] < room[finite]), j
         compared += finite.sum()
-    assert compared >= target.dim * LANES * (0.4 if name == "neals-funnel" and spread > 100 else 1.0)
+    assert compared >= target.density.dim * LANES * (0.4 if name == "neals-funnel" and spread > 100 else 1.0)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_pass_the_check_that_own_targets_pass(name: str) -> None:
     """They come with mahmc, so that it is not made when they are built."""
-    declared = FAMILIES[name].build.__self__  # type: ignore[attr-defined]
-    check(declared.own(tuple((p.name, p.default) for p in declared.parameters)))
+    declared = FAMILIES[name].build.__self__
+    check(declared.custom(tuple((p.name, p.default) for p in declared.parameters)))
 
 
 @pytest.mark.parametrize("target", OTHERS, ids=label)
 def test_exact_draws_and_exact_distributions_agree(target: Target) -> None:
     """Every marginal on 20 000 draws: Kolmogorov-Smirnov or the likelihood ratio, level 1e-6 each; and the mean."""
-    assert target.exact is not None
-    draws = target.exact(np.random.default_rng(1), 20_000)
-    assert set(target.truths) == {*target.names, *target.derived}
-    different = {id(truth): (name, truth) for name, truth in target.truths.items()}
+    assert target.truth.exact is not None
+    draws = target.truth.exact(np.random.default_rng(1), 20_000)
+    assert set(target.truth.scalars) == {*target.names, *target.presentation.derived}
+    different = {id(truth): (name, truth) for name, truth in target.truth.scalars.items()}
     for name, truth in different.values():
         x = target.scalar(name)(draws)
         assert truth.cdf is not None
@@ -109,15 +110,15 @@ def test_the_posterior_by_subsets_is_that_of_brute_force() -> None:
     total = sum(mass.values())
     for j in range(2):
         inside = sum(m for include, m in mass.items() if include[j]) / total
-        assert target.truths[f"include[{j}]"].mean == pytest.approx(inside, rel=1e-6)
+        assert target.truth.scalars[f"include[{j}]"].mean == pytest.approx(inside, rel=1e-6)
         mean = sum(m[j] for m in means.values()) / total
-        assert target.truths[f"beta[{j}]"].mean == pytest.approx(mean, rel=1e-6, abs=1e-9)
+        assert target.truth.scalars[f"beta[{j}]"].mean == pytest.approx(mean, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["ising", "spike-slab"])
 def test_beyond_the_stable_step_everything_is_rejected(name: str) -> None:
     target = FAMILIES[name](**({"inclusion": 0.999} if name == "spike-slab" else {}))  # steepest with all columns in
-    limit = target.stable_epsilon
+    limit = target.density.stable_epsilon
     assert limit is not None
     below, above = (mahmc.sample(target, "hmc", epsilon=factor * limit, L=500, draws=40, chains=8, seed=1).acceptance
                     for factor in (0.5, 1.1))  # fmt: skip
@@ -133,8 +134,10 @@ def test_all_samplers_bring_good_values_and_agree_with_the_truth(name: str) -> N
         assert sampler.defaults(name) == dict(FAMILIES[name].presets[sampler.name])
         run = mahmc.sample(target, sampler.name, draws=800, start="exact", warmup=0, seed=3)
         assert 0.3 < run.acceptance < 0.999
-        watched = run.target.paper_quantity
-        assert abs(run.get(watched).mean() - target.truths[watched].mean) < 5 * float(run.mcse(watched)), sampler.name
+        watched = run.target.presentation.main_quantity
+        assert abs(run.get(watched).mean() - target.truth.scalars[watched].mean) < 5 * float(run.mcse(watched)), (
+            sampler.name
+        )
 
 
 # ------------------------------------------------------------------------------------ Geweke's joint distribution test
@@ -149,8 +152,13 @@ def forward(target: Target, rng: np.random.Generator, n: int) -> dict[str, np.nd
 
 
 def simulated(target: Target, beta: np.ndarray, include: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    A = target.data.A
+    A = target.density.data.A
     return (beta * include) @ A + rng.standard_normal(beta.shape) @ np.linalg.cholesky(A).T
+
+
+def _start(state: dict[str, np.ndarray]) -> Callable[[np.random.Generator], dict[str, np.ndarray]]:
+    """A start that is always this state."""
+    return lambda _: state
 
 
 def successive(
@@ -160,9 +168,8 @@ def successive(
     now = forward(target, rng, n)
     for round_number, i in itertools.product(range(rounds), range(n)):
         here = {name: now[name][i] for name in ("beta", "include")}
-        seen = dataclasses.replace(
-            target, data=target.data._replace(b=now["b"][i].copy(), **mutant), start=lambda _, here=here: here
-        )
+        data = target.density.data._replace(b=now["b"][i].copy(), **mutant)
+        seen = with_parts(target, density={"data": data, "start": _start(here)})
         run = mahmc.Run(spec.with_(seed=round_number * n + i), seen, threads=1).advance_all()
         for name in here:
             now[name][i] = run.draws[name][0, -1]
@@ -170,7 +177,7 @@ def successive(
     return now
 
 
-def geweke(sampler: str, update: str, replicates: int, mutant: dict[str, Any] | None = None) -> Comparison:
+def geweke(sampler: str, update: str, replicates: int, mutant: dict[str, Any] | None = None) -> ComparedStatistic:
     """The smallest p-value, times their number, of parameters and data after the rounds against fresh forward draws."""
     target = examples.SpikeSlab(d=2, n=8)
     spec = RunSpec.of(
@@ -179,8 +186,8 @@ def geweke(sampler: str, update: str, replicates: int, mutant: dict[str, Any] | 
     rng = np.random.default_rng(5)
     samples = [forward(target, rng, 4 * replicates), successive(target, rng, replicates, 3, spec, mutant or {})]
     flat = [{f"{name}[{j}]": x[:, j] for name, x in sample.items() for j in range(2)} for sample in samples]
-    found = compare(*flat)
-    return Comparison(min(found, key=lambda c: c.p_value).what, corrected(found))
+    found = compare_samples(*flat)
+    return ComparedStatistic(min(found, key=lambda c: c.p_value).what, corrected(found))
 
 
 def test_geweke_joint_distribution_of_parameters_and_data() -> None:

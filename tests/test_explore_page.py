@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,9 @@ from mahmc import Run, RunSpec
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.targets import FAMILIES
 from tests.support.cases import pairs
-from tests.support.pages import DEADLINE, ENDLESS, SMALL, Page, ended, new_screen, opened, pages_of_one_test, run, until
+from tests.support.pages import DEADLINE, ENDLESS, SMALL, Page, ended, new_screen, opened, run, until
 
-
-@pytest.fixture(autouse=True)
-def pages() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 
 def result(page: Page) -> Any:
@@ -57,7 +52,7 @@ def test_every_target_and_sampler_renders_and_runs(target: str, sampler: str) ->
     assert {"trace", "density", "mean", "rates"} <= page.everything().keys()
     page.press("Run").ended()
     assert (result(page).spec.target, result(page).spec.sampler) == (target, sampler)
-    assert page.status.startswith("Finished: 330 of 330 draws a chain")
+    assert page.status.startswith("Finished: 330 of 330 draws of each chain")
     assert {"Acceptance", "ESS, bulk", "ESS, tail", "R-hat", "ESS / gradient", "Gradients"} <= page.tiles.keys()
     assert {"trace", "density", "mean", "rates", *AT_REST} <= page.everything().keys()
     table = page.app.dataframe[0].value
@@ -165,7 +160,7 @@ def test_a_sampler_that_cannot_sample_the_new_target_is_replaced_and_that_is_sai
     page = opened(sampler="m-hmc", view="full").set("Target", "blr")
     assert "m-hmc" not in page.choices.samplers()
     assert page.choices.sampler == page.widget("Sampler").value == "mahmc"
-    assert "MAHMC is taken instead" in page.app.toast[0].value
+    assert "The sampler is now MAHMC" in page.app.toast[0].value
 
 
 def test_the_mixture_of_a_link_is_used() -> None:
@@ -198,12 +193,12 @@ def test_stop_continue_and_reset() -> None:
     drawn = result(page).drawn
     assert 0 < drawn < 1_000_000
     assert page.status.startswith("Stopped at ")
-    assert page.status.endswith("Continue goes on exactly where it left off.")
+    assert page.status.endswith("Press Continue to go on exactly from there.")
     page.press("Continue")
     until(lambda: job.snapshot().result.drawn > drawn)
     page.run().press("Reset")
     assert page.tab.jobs == {}
-    assert page.status == "Choose a target and a sampler at the side, and press Run."
+    assert page.status == "Choose a target and a sampler in the sidebar, and press Run."
     assert not ended(job).alive
     assert set(page.everything()) == {"trace", "density"}
 
@@ -232,13 +227,13 @@ def test_a_run_that_does_not_fit_is_refused_in_words() -> None:
     page = opened(target="blr", sampler="hmc", draws="1000000000").press("Run").ended()
     assert "GiB may be used" in page.remarks[0]
     assert page.view.parts["remarks"][0]["tone"] == "error"
-    assert page.status == "This run cannot be done."
+    assert page.status == "This run failed."
     page.everything()
 
 
 def test_a_bad_step_size_is_explained() -> None:
     page = opened(sampler="hmc", epsilon="0.06", **SMALL).press("Run").ended()
-    assert any("becomes unstable" in remark for remark in page.remarks)
+    assert any("is unstable" in remark for remark in page.remarks)
 
 
 def test_settings_that_make_no_run_are_told_and_cannot_be_run() -> None:
@@ -323,7 +318,7 @@ def test_the_run_before_stays_in_sight_marked_until_the_next_one_has_begun() -> 
         tab.change("explore", "seed", 1)
         run(tab)
         view = screen.view("explore")
-        assert view.parts["status"]["text"].startswith("Waiting for a place")
+        assert view.parts["status"]["text"].startswith("Waiting: the server is busy")
         assert (view.faded, view.parts["remarks"]) == (True, [])
         assert {request.place: request.about for request in view.charts} == before
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,18 +18,13 @@ from tests.support.pages import (
     new_screen,
     opened,
     opened_app,
-    pages_of_one_test,
     until,
 )
 
-
-@pytest.fixture(autouse=True)
-def pages() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 
-def read(told: bytes) -> tuple[dict, dict[str, bytes]]:
+def read(told: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The header, and the charts' messages by place."""
     end = 4 + int.from_bytes(told[:4], "little")
     header, charts = json.loads(told[4:end]), {}

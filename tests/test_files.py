@@ -29,18 +29,13 @@ from tests.support.pages import (
     ended,
     file_address,
     new_screen,
-    pages_of_one_test,
     run,
     until,
 )
 
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
+
 SMALL = {"chains": "4", "draws": "400", "warmup": "40"}
-
-
-@pytest.fixture(autouse=True)
-def no_job_outlives_its_test() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
 
 
 def explored(screen: Screen | None = None, **query: str) -> Screen:
@@ -101,7 +96,7 @@ def test_files_of_a_run_hold_its_draws_and_its_settings(tmp_path: Path) -> None:
 def test_the_figures_data_have_no_truth_where_none_is_known() -> None:
     screen = new_screen()
     screen.tab.follow("explore", SMALL | {"target": "blr"})
-    screen.tab.use(Upload.of("mine.csv", tabular.read(csv_file()), "cured"))
+    screen.tab.use(Upload.of("blr", "mine.csv", tabular.read(csv_file()), "cured"))
     ended(run(screen.tab))
     histogram = pd.read_csv(io.BytesIO(fetched(screen, "explore", "Figure's data").body))
     assert list(histogram.columns) == ["low", "high", "density"]
@@ -261,7 +256,7 @@ def test_an_error_while_a_file_is_made_is_told_and_logged(
     with caplog.at_level(logging.ERROR):
         answer = answered(file_address(screen.view("explore"), "CSV"))
     assert (answer.status, answer.text) == (500, FAILED)
-    assert "the file 'gmm-mahmc-seed0.csv' could not be made" in caplog.text
+    assert "The file 'gmm-mahmc-seed0.csv' could not be made" in caplog.text
     assert "no space left" in caplog.text
     assert fetched(screen, "explore", "Settings").status == 200
 

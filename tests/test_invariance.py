@@ -5,6 +5,8 @@ False alarms: each of the cases has its share of 1e-5, so the whole file has at 
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mahmc.checks import invariance
@@ -34,6 +36,6 @@ def test_chains_of_a_block_are_independent_though_they_share_a_random_schedule(s
 @pytest.mark.parametrize(("target", "sampler", "update"), CASES)
 def test_at_the_papers_settings(target: str, sampler: str, update: str) -> None:
     """The same at the paper's targets and step sizes (those that examples bring), with many more draws."""
-    settings = {"prior_only": True} if target == "blr" else {}
+    settings: dict[str, Any] = {"prior_only": True} if target == "blr" else {}
     result = invariance(target, sampler, update=update, draws=524288, iterations=2, level=LEVEL, seed=21, **settings)
     assert result.right, str(result)

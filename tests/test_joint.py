@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import mahmc
 from mahmc import InvalidInput, targets
 from mahmc.checks import Verdict
-from mahmc.checks.agree import _reach, _welch, agreement
+from mahmc.checks.agree import _reach, _spread, _welch, agreement
 from mahmc.checks.flows import Flows, applies, detailed_balance, enumerable, enumerate_states
 from mahmc.checks.flows import judge as judge_flows
 from mahmc.checks.joint import calibration, joint_distribution, paired
 from mahmc.checks.ranks import Ranks, rank, smallest_rank_change
 from mahmc.checks.simulated import Simulated, version, what_to_add
-from mahmc.own import discrete, real, sigmoid, softplus, uniform, update, where
-from mahmc.targets import FAMILIES
+from mahmc.custom import discrete, real, sigmoid, softplus, uniform, update, where
+from mahmc.targets import FAMILIES, TargetFamily
+from tests.support.custom import registered
 
+pytestmark = pytest.mark.usefixtures("families_as_before")
 CHECKS = [joint_distribution, calibration]
-VALUES = {"hmc": {"epsilon": 0.9, "L": 2}, "mahmc": {"epsilon": 0.9, "L": 1, "n_u": 3}}
+VALUES: dict[str, dict[str, Any]] = {"hmc": {"epsilon": 0.9, "L": 2}, "mahmc": {"epsilon": 0.9, "L": 1, "n_u": 3}}
 
 
 class Counts:
@@ -68,27 +71,8 @@ class Counts:
         return {"y": rng.binomial(4, 1 / (1 + np.exp(-parameters["x"] - parameters["side"])))}
 
 
-def body_of(cls: type) -> dict[str, Any]:
-    return {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
-
-
-def registered(cls: type, **changes: Any) -> Callable[..., mahmc.Target]:
-    """A class with some attributes changed, or left out if None, as a target."""
-    body = {name: value for name, value in (body_of(cls) | changes).items() if value is not None}
-    return mahmc.target(type(cls.__name__, (), body))
-
-
-@pytest.fixture(autouse=True)
-def families() -> Iterator[None]:
-    """What a test registers is forgotten after it."""
-    before = dict(FAMILIES)
-    yield
-    FAMILIES.clear()
-    FAMILIES.update(before)
-
-
 @pytest.fixture(scope="module")
-def counts() -> Callable[..., mahmc.Target]:
+def counts() -> TargetFamily:
     family = registered(Counts)
     FAMILIES.pop("counts")
     return family
@@ -100,11 +84,11 @@ def counts() -> Callable[..., mahmc.Target]:
 @pytest.mark.parametrize("judge_by", CHECKS)
 @pytest.mark.parametrize("sampler", ["mahmc", pytest.param("hmc", marks=pytest.mark.long)])
 def test_a_custom_model_is_checked_without_exact_draws(
-    counts: Callable[..., mahmc.Target], judge_by: Callable[..., Any], sampler: str
+    counts: TargetFamily, judge_by: Callable[..., Any], sampler: str
 ) -> None:
     """Right where U is that of the simulated data; wrong where U has other trials, in all y or in the last alone."""
     target = counts()
-    assert target.exact is None
+    assert target.truth.exact is None
     right = judge_by(target, sampler, seed=1, **VALUES[sampler])
     assert right.verdict is Verdict.RIGHT, right
     for mistake in ({"trials": 5.0, "last": 5.0}, {"last": 5.0}):
@@ -114,23 +98,21 @@ def test_a_custom_model_is_checked_without_exact_draws(
 
 
 @pytest.mark.parametrize("judge_by", CHECKS)
-def test_few_data_sets_are_not_enough_to_tell(
-    counts: Callable[..., mahmc.Target], judge_by: Callable[..., Any]
-) -> None:
+def test_few_data_sets_are_not_enough_to_tell(counts: TargetFamily, judge_by: Callable[..., Any]) -> None:
     found = judge_by(counts(), "hmc", draws=512, **VALUES["hmc"])
     assert found.verdict is Verdict.UNCLEAR
-    assert "To say right, this check has to see" in found.words
+    assert "For a verdict of right, this check must catch" in found.words
 
 
-def test_equal_data_sets_share_a_run(counts: Callable[..., mahmc.Target]) -> None:
+def test_equal_data_sets_share_a_run(counts: TargetFamily) -> None:
     drawn = Simulated.draw(counts(), 2000, np.random.default_rng(1))
     assert len(drawn.groups) == 25
     assert sorted(np.concatenate(drawn.groups)) == list(range(2000))
     for rows, posterior in drawn.posteriors():
-        assert (drawn.data["y"][rows] == posterior.data.y).all()
+        assert (drawn.data["y"][rows] == posterior.density.data.y).all()
         assert posterior.fingerprint == "simulated"
     some = drawn.groups[3]
-    packed = counts().pack({name: x[some] for name, x in drawn.parameters.items()})
+    packed = counts().density.pack({name: x[some] for name, x in drawn.parameters.items()})
     one = next(posterior for rows, posterior in drawn.posteriors() if rows is some)
     assert np.allclose(drawn.energies()[some], mahmc.kernels.energies(one, *packed))
 
@@ -185,13 +167,13 @@ def test_false_alarms_of_differences_keep_their_rate() -> None:
 
 def test_data_sets_that_differ_have_runs_of_their_own() -> None:
     normal = registered(Normal)
-    values = {"epsilon": 0.2, "L": 3, "seed": 2}
+    values: dict[str, Any] = {"epsilon": 0.2, "L": 3, "seed": 2}
     for judge_by in CHECKS:
         assert not judge_by(normal(), "hmc", draws=400, **values).wrong
         assert judge_by(normal(spread=1.6), "hmc", draws=400, **values).wrong
 
 
-def test_a_parameter_that_never_moves_is_not_right(counts: Callable[..., mahmc.Target]) -> None:
+def test_a_parameter_that_never_moves_is_not_right(counts: TargetFamily) -> None:
     """It keeps its distribution for ever."""
     for judge_by in CHECKS:
         found = judge_by(counts(), "hmc", seed=1, outer="none", **VALUES["hmc"])
@@ -227,7 +209,7 @@ def test_a_model_that_does_not_fit_is_refused(changes: dict[str, Any], words: st
     assert words in str(refusal.value)
 
 
-def test_what_is_missing_is_said_with_an_example(counts: Callable[..., mahmc.Target]) -> None:
+def test_what_is_missing_is_said_with_an_example(counts: TargetFamily) -> None:
     bare = registered(Counts, prior=None, simulate=None, name="bare")()
     assert version(bare) is None
     for text in (what_to_add(bare), joint_distribution(bare, "hmc").words, calibration(bare, "hmc").words):
@@ -254,7 +236,7 @@ def test_logistic_regression_uses_the_same_hooks(judge_by: Callable[..., Any]) -
 def test_a_small_version_of_logistic_regression_is_one() -> None:
     small = version(targets.blr(walk=0.3))
     assert small is not None
-    assert small.dim == 2
+    assert small.density.dim == 2
     assert small.settings["walk"] == 0.3
     assert version(targets.blr(prior_only=True)) is None
 
@@ -262,7 +244,7 @@ def test_a_small_version_of_logistic_regression_is_one() -> None:
 # ------------------------------------------------------------------------------------------------ ranks and power
 
 
-def conjugate(draws: int = 31, shift: float = 0.0, spread: float = 1.0) -> dict[str, Callable[..., Any]]:
+def conjugate(draws: int = 31, shift: float = 0.0, spread: float = 1.0) -> dict[str, Any]:
     """mu ~ N(0, 1), two means, y ~ N(mu, 1): the posterior is N(y/2, 1/2). k is a coin that nothing is known of."""
     return {
         "prior": lambda rng, n: {"mu": rng.standard_normal((n, 2)), "k": rng.integers(0, 2, n)},
@@ -290,9 +272,9 @@ def test_calibration_of_anybodys_inference() -> None:
     [
         ({"fit": None}, "fit is missing: prior, simulate and fit are needed together"),
         ({"fit": 3}, "fit = '3' is not a function"),
-        ({"target": "blr"}, "target does not go with prior, simulate and fit"),
-        ({"epsilon": 0.1}, "epsilon does not go with prior, simulate and fit"),
-        ({"prior": lambda rng, n: {"mu": np.zeros((3, 2))}}, "prior: mu has the shape (3, 2); 40 parameter sets"),
+        ({"target": "blr"}, "target cannot be given together with prior, simulate and fit"),
+        ({"epsilon": 0.1}, "epsilon cannot be given together with prior, simulate and fit"),
+        ({"prior": lambda rng, n: {"mu": np.zeros((3, 2))}}, "prior: mu has the shape (3, 2); its length must be 40"),
         ({"prior": lambda rng, n: np.zeros(n)}, "prior(rng, n) must return a mapping"),
         ({"fit": lambda y, rng: {"mu": np.zeros((31, 2))}}, "fit gives draws of mu, and prior gives mu, k"),
         (
@@ -328,8 +310,6 @@ def test_calibration_needs_something_to_calibrate() -> None:
 @pytest.mark.quick
 def test_ranks_of_equal_values_are_drawn() -> None:
     """All values equal: any rank is as probable. 8000 ranks, chi-squared, false alarms 1e-6."""
-    from scipy import stats
-
     ranks = rank(np.zeros((8000, 1)), np.zeros((8000, 7, 1)), np.random.default_rng(1))
     assert stats.chisquare(np.bincount(ranks[:, 0], minlength=8)).pvalue > 1e-6
 
@@ -375,7 +355,7 @@ def test_agreement_is_of_any_quantity_of_any_target() -> None:
     off = agreement(runs | {"mahmc": mahmc.sample(other, "mahmc", **size)})
     assert off.verdict is Verdict.WRONG, off
     still = agreement({name: mahmc.sample(mixture, name, **size, outer="none") for name in ("hmc", "mala")})
-    assert still.unseen == "component, which moved in no chain"
+    assert still.unseen == "component, which changed in no chain"
     assert still.exhibit.names == ("q", "energy")
     assert agreement({"hmc": runs["hmc"]}).verdict is Verdict.UNCLEAR
 
@@ -384,7 +364,7 @@ def test_agreement_of_short_chains_is_not_enough_to_tell() -> None:
     size: dict[str, Any] = {"chains": 8, "draws": 20, "warmup": 100, "seed": 4}
     found = agreement({name: mahmc.sample("mdc", name, **size) for name in ("hmc", "mahmc")})
     assert found.verdict is Verdict.UNCLEAR
-    assert "in the worst case of" in found.catches
+    assert "even for " in found.catches
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -393,10 +373,32 @@ def test_an_error_of_the_stated_size_is_seen_by_agreement(k: int) -> None:
     rng, level, n = np.random.default_rng(5), 1e-4, np.full((k, 1), 32)
     chains = rng.standard_normal((k, 32, 1000))
     errors = chains.std(axis=1, ddof=1) / np.sqrt(32)
-    means = chains.mean(axis=1)
-    assert np.mean(_welch(means, errors, n) < 0.01) < 0.01 + 4 * np.sqrt(0.01 / 1000)
-    means[0] += np.mean(_reach(errors, n, level))
-    assert 0.85 < np.mean(_welch(means, errors, n) < level) <= 1.0
+    assert np.mean(_welch(list(chains)) < 0.01) < 0.01 + 4 * np.sqrt(0.01 / 1000)
+    chains[0] += np.mean(_reach(errors, n, level))
+    assert 0.85 < np.mean(_welch(list(chains)) < level) <= 1.0
+
+
+def welch_by_hand(m: np.ndarray, e: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """p-values of equal expectations, column by column, of k means m with errors e from n values each (Welch 1951)."""
+    k, w = len(m), 1.0 / e**2
+    pooled = (w * m).sum(axis=0) / w.sum(axis=0)
+    spread = (np.square(1.0 - w / w.sum(axis=0)) / (n - 1)).sum(axis=0)
+    F = (w * (m - pooled) ** 2).sum(axis=0) / (k - 1) / (1.0 + 2.0 * (k - 2) / (k**2 - 1) * spread)
+    return stats.f.sf(F, k - 1, (k**2 - 1) / (3.0 * spread))
+
+
+def test_agreement_gives_the_p_values_of_welchs_formula() -> None:
+    """Of samplers with different numbers of chains and spreads, one of which stands still in one quantity."""
+    rng = np.random.default_rng(8)
+    samples = [rng.normal(0.1 * i, 1.0 + i, (8 * (i + 1), 40)) for i in range(3)]
+    samples[1][:, 7] = 0.25
+    spread = [_spread(x, np.full(40, 1e-9)) for x in samples]
+    m = np.array([x.mean(axis=0) for x in samples])
+    e = np.maximum([x.std(axis=0, ddof=1) / np.sqrt(len(x)) for x in samples], 1e-9)
+    n = np.array([[len(x)] for x in samples])
+    found = _welch(spread)
+    assert found == pytest.approx(welch_by_hand(m, e, n), rel=1e-6)
+    assert found.min() < 0.05 < found.max()
 
 
 # ----------------------------------------------------------------------------------------------- detailed balance
@@ -475,9 +477,9 @@ def test_detailed_balance_of_a_custom_target_that_gives_a_small_version() -> Non
     target = registered(Coin)()
     small = enumerable(target)
     assert small is not None
-    assert small.dim == 2
+    assert small.density.dim == 2
     assert enumerate_states(small)["s"].tolist() == [[-1, -1], [-1, 1], [1, -1], [1, 1]]
-    values = {"epsilon": 0.5, "L": 2, "n_u": 2}
+    values: dict[str, Any] = {"epsilon": 0.5, "L": 2, "n_u": 2}
     found = detailed_balance(target, "mahmc", seed=1, **values)
     assert found.verdict is Verdict.RIGHT, found
     assert "-1,1" in " ".join(comparison.what for comparison in found.comparisons)
@@ -490,6 +492,6 @@ def test_detailed_balance_of_a_custom_target_that_gives_a_small_version() -> Non
 
 
 def test_detailed_balance_sees_a_custom_update_that_does_not_balance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mahmc.own.declare.check", lambda own: None)  # registration would refuse it
+    monkeypatch.setattr("mahmc.custom.declare.check", lambda own: None)  # registration would refuse it
     wrong = detailed_balance(registered(Coin)(bias=0.4), "mahmc", seed=1, epsilon=0.5, L=2, n_u=2)
     assert wrong.verdict is Verdict.WRONG, wrong

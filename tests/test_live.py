@@ -126,7 +126,7 @@ class Page:
         """The text alternatives of the charts sent, and the charts made."""
         self.made = []
         view = View(charts=[self.request(place, about, size) for place in "abcde"], live=live)
-        _, charts = read(self.cache.news(view, since))
+        _, charts = read(self.cache.changes(view, since))
         return {place: chart["alt"] for place, chart in charts.items()}, "".join(self.made)
 
 
@@ -143,8 +143,8 @@ def test_all_charts_are_made_at_first_and_when_the_subject_changes() -> None:
 def test_a_chart_with_another_title_or_height_is_made_at_once(change: dict[str, Any]) -> None:
     page = Page()
     request = page.request("a", "u", 1)
-    page.cache.news(View(charts=[request], live=True), 0)
-    page.cache.news(View(charts=[request._replace(**change)], live=True), 0)
+    page.cache.changes(View(charts=[request], live=True), 0)
+    page.cache.changes(View(charts=[request._replace(**change)], live=True), 0)
     assert page.made == ["a", "a"]
 
 
@@ -177,7 +177,7 @@ def test_only_what_changed_since_is_sent() -> None:
     cache = PartCache()
 
     def news(since: int, **parts: object) -> tuple[int, dict[str, object]]:
-        header, _ = read(cache.news(View(parts), since))
+        header, _ = read(cache.changes(View(parts), since))
         return header["last"], header["parts"]
 
     assert news(0, a=[1], b={"text": "x"}) == (2, {"a": [1], "b": {"text": "x"}})
@@ -197,12 +197,12 @@ def test_charts_made_since_are_sent() -> None:
 
 def test_a_number_from_elsewhere_counts_as_none() -> None:
     """A browser may still have the numbers of a cache before this one."""
-    assert read(PartCache().news(View({"a": 1}), 50))[0]["parts"] == {"a": 1}
+    assert read(PartCache().changes(View({"a": 1}), 50))[0]["parts"] == {"a": 1}
 
 
 def test_the_header_tells_of_the_view() -> None:
     view = View({"a": 1}, busy=True, faded=True, seconds=0.7)
-    header, charts = read(PartCache().news(view, 0))
+    header, charts = read(PartCache().changes(view, 0))
     expected = {
         "last": 1,
         "busy": True,
@@ -218,11 +218,11 @@ def test_the_header_tells_of_the_view() -> None:
 def test_a_place_that_left_the_view_is_dropped() -> None:
     page = Page()
     both = View({"p": 1}, [page.request("a", "u", 1)])
-    page.cache.news(both, 0)
-    header, charts = read(page.cache.news(View(), 0))
+    page.cache.changes(both, 0)
+    header, charts = read(page.cache.changes(View(), 0))
     assert (header["parts"], sorted(header["gone"]), charts) == ({}, ["a", "p"], {})
-    assert read(page.cache.news(View(), header["last"]))[0]["gone"] == []
-    again, charts = read(page.cache.news(both, header["last"]))
+    assert read(page.cache.changes(View(), header["last"]))[0]["gone"] == []
+    again, charts = read(page.cache.changes(both, header["last"]))
     assert (again["parts"], again["gone"], list(charts)) == ({"p": 1}, [], ["a"])
     assert page.made == ["a", "a"]
 
@@ -235,7 +235,7 @@ def test_an_error_in_one_chart_loses_no_other(caplog: pytest.LogCaptureFixture) 
 
     charts = [ChartRequest("wrong", "u", 1, fail, "A title"), page.request("a", "u", 1)]
     with caplog.at_level(logging.ERROR):
-        header, sent = read(page.cache.news(View({"p": 1}, charts), 0))
+        header, sent = read(page.cache.changes(View({"p": 1}, charts), 0))
     assert header["parts"] == {"p": 1}
     assert sent["a"]["alt"] == "a of u at 1"
     assert (sent["wrong"]["alt"], sent["wrong"]["title"]) == (CANNOT_BE_DRAWN, "A title")
@@ -246,7 +246,7 @@ def test_an_error_in_one_chart_loses_no_other(caplog: pytest.LogCaptureFixture) 
 @pytest.mark.parametrize("content", [float("nan"), {"x": object()}])
 def test_a_part_that_is_not_json_is_named(content: object) -> None:
     with pytest.raises(ValueError, match="the part at 'share' is not JSON"):
-        PartCache().news(View({"share": content}), 0)
+        PartCache().changes(View({"share": content}), 0)
 
 
 def test_two_may_ask_at_once() -> None:
@@ -256,7 +256,7 @@ def test_two_may_ask_at_once() -> None:
 
     def ask(_: int) -> bytes:
         barrier.wait()
-        return page.cache.news(view, 0)
+        return page.cache.changes(view, 0)
 
     with ThreadPoolExecutor(2) as pool:
         for _ in range(20):
@@ -336,6 +336,41 @@ def test_an_unknown_page_is_not_found() -> None:
     tab = Tab(lambda: VIEW)
     query = f"since=0&mark={VIEW.mark}"
     assert [status(f"{place(tab, page)}?{query}") for page in ("explore", "nowhere")] == [200, 404]
+
+
+def closer_tab() -> Tab:
+    """A tab with two charts, of which "a" can be looked at closer."""
+
+    def chart(low: float, high: float) -> Chart:
+        return Chart(go.Figure(go.Scatter(y=np.array([low, high]))), f"from {low:g} to {high:g}", "closer")
+
+    whole = Chart(go.Figure(), "all of it", "whole")
+    requests = [ChartRequest("a", 1, 1, lambda: whole, closer=chart), ChartRequest("b", 1, 1, lambda: whole)]
+    return Tab(lambda: View(charts=requests))
+
+
+def test_a_range_of_a_chart_can_be_asked_for() -> None:
+    """Both messages say that they are about the same: the browser may take one for the other."""
+    tab = closer_tab()
+    code, headers, body = answered(f"{place(tab)}/closer/a?from=-2.5&to=4")
+    assert (code, headers["cache-control"]) == (200, "no-store")
+    found = decoded(body)
+    assert found["caption"] == "from -2.5 to 4"
+    np.testing.assert_array_equal(found["figure"]["data"][0]["y"], [-2.5, 4.0])
+    whole = read(answered(f"{place(tab)}?since=0&mark={tab.make().mark}")[2])[1]
+    assert (whole["a"]["closer"], whole["b"]["closer"]) == (True, False)
+    assert whole["a"]["subject"] == found["subject"]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("b?from=0&to=1", 404), ("c?from=0&to=1", 404), ("a", 400), ("a?from=0", 400), ("a?from=nan&to=1", 400),
+     ("a?from=1&to=0", 400), ("a?from=0&to=inf", 400), ("a?from=x&to=1", 400)],
+)  # fmt: skip
+def test_a_range_that_makes_no_sense_is_refused(path: str, code: int) -> None:
+    assert status(f"{place(closer_tab())}/closer/{path}") == code
+    assert status(f"/live/guessed/explore/closer/{path}") in (400, 404)
+    assert status(f"{place(closer_tab(), 'nowhere')}/closer/{path}") in (400, 404)
 
 
 @pytest.mark.parametrize("since", ["", "?since=", "?since=nan", "?since=-1", "?since=1.5", f"?since={'9' * 5000}"])

@@ -7,6 +7,8 @@ reference's own (about its last digit) are allowed for. With |z| < 5 false alarm
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ AGAIN = {"mala": 1.04e-4, "hmc": 4.57e-3, "mala-p": 1.81e-3, "mala-pn": 7.40e-3,
 ACCEPTANCE = {"mala": 0.905, "hmc": 0.996, "mala-p": 0.905, "mala-pn": 0.905, "mahmc": 0.954}
 
 
-def figures(sampler: str, replicates: int, draws: int, **chosen: float) -> tuple[float, float, float]:
+def figures(sampler: str, replicates: int, draws: int, **chosen: Any) -> tuple[float, float, float]:
     """Mean and standard error of the figure over replicates, and the acceptance."""
     runs = [
         mahmc.sample("mdc", sampler, chains=16, draws=draws, warmup=draws // 10, seed=100 + i, keep=("u",), **chosen)
@@ -54,7 +56,7 @@ def test_mdc_table_1_at_full_size(sampler: str) -> None:
 
 def test_blr_posterior_agrees_with_the_reference() -> None:
     """All samplers, every coefficient, τ and energy: z-scores with both errors; at most |z| < 5.5 of 175."""
-    truths = targets.blr().truths
+    truths = targets.blr().truth.scalars
     for sampler in PAPER_SAMPLERS:
         run = mahmc.sample("blr", sampler, chains=16, draws=6_000, warmup=1_500, seed=9)
         for name in ("tau", "log_tau", "beta_norm", "energy", *(f"beta[{i}]" for i in range(31))):
@@ -65,7 +67,7 @@ def test_blr_posterior_agrees_with_the_reference() -> None:
 
 
 def accuracy(run: mahmc.Run) -> float:
-    """Share of the points classified right by a vote of the draws: 1 where more than half have x·β ≥ 0."""
+    """The share of points classified correctly by a vote of the draws: 1 if more than half have x·β ≥ 0."""
     beta = run.draws["beta"][:, ::10].reshape(-1, 31)
-    votes = (run.target.X @ beta.T >= 0).mean(axis=1) > 0.5
-    return float((votes == run.target.y).mean())
+    votes = (run.target.density.arrays["X"] @ beta.T >= 0).mean(axis=1) > 0.5
+    return float((votes == run.target.density.arrays["y"]).mean())

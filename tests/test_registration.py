@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-import mahmc
-from mahmc import InvalidInput
+from mahmc.custom import discrete, exp, floor, laws, log, real, sigmoid, softplus, uniform, update, where
+from mahmc.custom.points import CustomTarget, PointBlock
 from mahmc.lanes import LANES
-from mahmc.own import discrete, exp, floor, laws, log, real, sigmoid, softplus, uniform, update, where
-from mahmc.own.points import Block, Own
-from mahmc.targets import FAMILIES
+from mahmc.targets import TargetFamily
+from tests.support.custom import registered
+from tests.support.refusals import refusal_of
+
+pytestmark = pytest.mark.usefixtures("families_as_before")
 
 
 class Coins:
     """x ~ N(0, 1), and n coins whose odds depend on x, each with a field of its own. Odds of `stuck` ones are wrong."""
 
     n: int = 100
-    stuck: tuple = (-1.0,)  # sites that never become one
+    stuck: tuple[float, ...] = (-1.0,)  # sites that never become one
     tilt: float = 0.0  # of the odds of the last site, a mistake
+    shift: float = 0.0  # of the odds of every site, likewise
     field: np.ndarray
     never: np.ndarray
 
@@ -54,7 +57,7 @@ def gibbs(self, q, other, grad, rng):
     delta_U = 0.0
     for i in range(self.n):
         odds = q[0] / 2 + self.field[i]
-        tilted = odds + (self.tilt if i == self.n - 1 else 0.0)
+        tilted = odds + self.shift + (self.tilt if i == self.n - 1 else 0.0)
         new = where(uniform(rng) < (1 - self.never[i]) * sigmoid(tilted), 1.0, 0.0)
         delta_U -= (new - other[i]) * odds
         grad[0] -= (new - other[i]) / 2
@@ -76,28 +79,13 @@ def flip(self, q, other, grad, rng):
     return delta_U
 
 
-def coins(function: Callable, **changes: Any) -> Callable[..., mahmc.Target]:
-    body = {name: value for name, value in vars(Coins).items() if name not in ("__dict__", "__weakref__")}
-    return mahmc.target(type("Coins", (), body | {function.__name__: function} | changes))
-
-
-@pytest.fixture(autouse=True)
-def families() -> Iterator[None]:
-    """What a test registers is forgotten after it."""
-    before = dict(FAMILIES)
-    yield
-    FAMILIES.clear()
-    FAMILIES.update(before)
-
-
-def refusal_of(target: Callable[..., mahmc.Target], **settings: Any) -> str:
-    with pytest.raises(InvalidInput) as refusal:
-        target(**settings)
-    return str(refusal.value)
+def coins(function: Callable[..., Any]) -> TargetFamily:
+    changes: dict[str, Any] = {function.__name__: function}
+    return registered(Coins, **changes)
 
 
 @pytest.mark.parametrize("function", [gibbs, flip], ids=["full conditional", "single site"])
-def test_values_that_three_of_a_hundred_variables_never_take_are_seen(function: Callable) -> None:
+def test_values_that_three_of_a_hundred_variables_never_take_are_seen(function: Callable[..., Any]) -> None:
     """Wherever the three are, and none of them among the first; the right target passes."""
     family = coins(function)
     family()
@@ -106,7 +94,7 @@ def test_values_that_three_of_a_hundred_variables_never_take_are_seen(function: 
             float(i) for i in sorted(np.random.default_rng(seed).choice(np.arange(20, 100), 3, replace=False))
         )
         message = refusal_of(family, stuck=stuck)
-        assert f"Coins.{function.__name__} does not leave exp(−U) alone" in message
+        assert f"Coins.{function.__name__} does not leave exp(−U) invariant" in message
         assert any(f"s[{i:.0f}]" in message for i in stuck), message
 
 
@@ -116,7 +104,7 @@ def test_a_full_conditional_that_is_wrong_in_the_last_of_200_sites_is_refused() 
 
 
 @pytest.mark.parametrize("function", [gibbs, flip], ids=["full conditional", "single site"])
-def test_right_targets_with_many_sites_pass(function: Callable) -> None:
+def test_right_targets_with_many_sites_pass(function: Callable[..., Any]) -> None:
     family = coins(function)
     family(n=500)
     assert "s[377]" in refusal_of(family, n=500, stuck=(377.0,))
@@ -124,19 +112,8 @@ def test_right_targets_with_many_sites_pass(function: Callable) -> None:
 
 def test_an_error_that_is_small_but_in_every_site_is_seen() -> None:
     """Odds off by a tenth: in no single site of 500 is that clear, in their sum it is."""
-
-    @update(full_conditional=True)
-    def gibbs(self, q, other, grad, rng):
-        delta_U = 0.0
-        for i in range(self.n):
-            odds = q[0] / 2 + self.field[i]
-            new = where(uniform(rng) < sigmoid(odds + 0.1), 1.0, 0.0)
-            delta_U -= (new - other[i]) * odds
-            grad[0] -= (new - other[i]) / 2
-            other[i] = new
-        return delta_U
-
-    assert "the values of s[0…499] are not distributed" in refusal_of(coins(gibbs), n=500)
+    message = refusal_of(coins(gibbs), n=500, shift=0.1)
+    assert "the values of s[0…499] are not distributed as exp(−U) says, given the other sites" in message
 
 
 class Many:
@@ -162,8 +139,7 @@ class Many:
 @pytest.mark.parametrize("n", [100, 2000, 20_000])
 def test_every_coordinate_of_the_gradient_is_looked_at(n: int) -> None:
     """One by one, and of twenty thousand in blocks that cover all."""
-    body = {name: value for name, value in vars(Many).items() if name not in ("__dict__", "__weakref__")}
-    family = mahmc.target(type("Many", (), body))
+    family = registered(Many)
     family(n=n)
     wrong = n - 7
     message = refusal_of(family, n=n, wrong=wrong)
@@ -209,8 +185,7 @@ class Rates:
 
 @pytest.mark.parametrize("mistake", [{"rate": 1.5}, {"rate": 0.7}, {"cut": 0.2}], ids=str)
 def test_real_sites_are_looked_at_one_by_one(mistake: dict[str, float]) -> None:
-    body = {name: value for name, value in vars(Rates).items() if name not in ("__dict__", "__weakref__")}
-    family = mahmc.target(type("Rates", (), body))
+    family = registered(Rates)
     family()
     assert "tau[29] (other[29])" in refusal_of(family, **mistake)
 
@@ -276,8 +251,8 @@ def test_exchanges_have_mean_zero() -> None:
 def test_a_lane_is_described_by_its_point() -> None:
     family = coins(gibbs)
     declared = family.build.__self__  # type: ignore[attr-defined]
-    own: Own = declared.own(tuple((p.name, p.default) for p in declared.parameters))
-    block = Block(own, seed=1)
+    custom: CustomTarget = declared.custom(tuple((p.name, p.default) for p in declared.parameters))
+    block = PointBlock(custom, seed=1)
     block.start()
-    assert block.cost == 1 + 100 + 100 + 100 + 3  # rows, fields, and settings
+    assert block.cost == 1 + 100 + 100 + 100 + 4  # rows, fields, and settings
     assert block.point(0, q_only=True).startswith("x = ")

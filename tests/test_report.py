@@ -11,11 +11,11 @@ import pytest
 
 from dashboard.settings import link
 from dashboard.settings.checks import CONTESTS, CheckSettings
-from dashboard.views.checks import Shown
+from dashboard.views.checks import ViewState
 from dashboard.views.report import report
 from dashboard.work import contests
 from dashboard.work.contests import ContestResult, ContestWork
-from mahmc.checks import CASES, Cell
+from mahmc.checks import CASES, Cell, Findings
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
 from mahmc.version import __version__
 from tests.support.pages import ended, new_tab, pages_of_one_test
@@ -25,7 +25,7 @@ CHECKED = {("naive", "gmm"), ("mahmc", "blr"), ("mahmc", "blr-prior")}
 
 
 @pytest.fixture(scope="module")
-def shown() -> Iterator[Shown]:
+def shown() -> Iterator[ViewState]:
     """Three cells with their verdicts."""
     with pages_of_one_test():
         tab = new_tab()
@@ -33,14 +33,14 @@ def shown() -> Iterator[Shown]:
         tab.replace("checks", settings)
         tab.check([cell for cell in settings.cells({})[0] if cell.key in CHECKED])
         assert ended(tab.jobs["checks"]).work.finished
-        yield Shown(settings, tab.now())
+        yield ViewState(settings, tab.snapshot())
 
 
-def made(shown: Shown, found: dict[str, ContestResult] | None = None) -> str:
+def made(shown: ViewState, found: dict[str, ContestResult] | None = None) -> str:
     return report("Checks", shown.settings, shown.cells, shown.done, found or {})
 
 
-def test_it_holds_verdicts_words_settings_versions_and_charts(shown: Shown) -> None:
+def test_it_holds_verdicts_words_settings_versions_and_charts(shown: ViewState) -> None:
     text = made(shown)
     for sampler in EVERY_SAMPLER.values():
         assert sampler.title in text
@@ -59,7 +59,7 @@ def test_it_holds_verdicts_words_settings_versions_and_charts(shown: Shown) -> N
         assert drawn["data"] or drawn["layout"]["annotations"]  # of chains that are too short to be judged
 
 
-def test_it_asks_for_nothing(shown: Shown) -> None:
+def test_it_asks_for_nothing(shown: ViewState) -> None:
     """No address outside plotly.js's own text, which it uses for namespaces and maps that are not drawn here."""
     text = made(shown)
     ours = re.sub(r"<script>.{1000000,}?</script>", "", text, flags=re.DOTALL)
@@ -74,10 +74,10 @@ def evil_cell(cell: Cell) -> Cell:
                       comparisons=tuple(c._replace(what=EVIL) for c in found.comparisons))
         for name, found in cell.findings.items()
     }  # fmt: skip
-    return replace(cell, case=cell.case._replace(title=EVIL), chosen={EVIL: EVIL}, findings=findings)
+    return replace(cell, case=cell.case._replace(title=EVIL), chosen={EVIL: EVIL}, findings=Findings(findings))
 
 
-def test_every_text_is_escaped(shown: Shown) -> None:
+def test_every_text_is_escaped(shown: ViewState) -> None:
     cells = [replace(cell, case=cell.case._replace(title=EVIL)) for cell in shown.cells]
     text = report(EVIL, shown.settings, cells, [evil_cell(cell) for cell in shown.done], {})
     assert EVIL not in text
@@ -85,8 +85,8 @@ def test_every_text_is_escaped(shown: Shown) -> None:
     assert "\\u003cscript\\u003ealert(1)" in text
 
 
-def test_a_contest_is_in_it_once_it_has_ended(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contests, "LOOKS", (1, 2, 4))
+def test_a_contest_is_in_it_once_it_has_ended(shown: ViewState, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contests, "CONTEST_DRAWS", (1, 2, 4))
     case, samplers = CONTESTS["naive"]
     work = ContestWork(CASES[case], samplers, 11)
     steps = work.steps()

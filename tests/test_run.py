@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import mahmc
-from mahmc import InvalidInput, Run, RunSpec, examples, targets
+from mahmc import InvalidInput, Run, RunSpec, targets
 from mahmc.diagnostics import arviz
 from mahmc.kernels import Counts
 from mahmc.samplers import EVERY_SAMPLER, SAMPLERS
@@ -176,7 +176,10 @@ def test_keep_thin_and_start() -> None:
     with pytest.raises(InvalidInput, match="add it to keep"):
         mahmc.sample("mdc", "hmc", draws=3, keep=("u",)).get("ones")
     exact = mahmc.sample("gmm", "mala", start="exact", epsilon=1e-9, L=1, chains=4000, draws=1, warmup=0, seed=6)
-    assert abs(exact.get("q").mean() - exact.target.truths["q"].mean) < 5 * exact.target.truths["q"].sd / 4000**0.5
+    assert (
+        abs(exact.get("q").mean() - exact.target.truth.scalars["q"].mean)
+        < 5 * exact.target.truth.scalars["q"].sd / 4000**0.5
+    )
 
 
 def test_energy_is_U_at_the_draw() -> None:
@@ -215,7 +218,7 @@ def test_non_finite_energies_are_rejections_and_counted() -> None:
 
 def test_a_trajectory_that_overflowed_does_not_stop_its_chain() -> None:
     """In the funnel's neck steps are unstable, elsewhere they are not: after an infinite momentum comes a new one."""
-    target = examples.NealsFunnel(dim=3, scale=1.0)
+    target = targets.build("neals-funnel", dim=3, scale=1.0)
     run = mahmc.sample(target, "hmc", epsilon=0.9, L=12, chains=256, draws=400, warmup=0, seed=1)
     assert run.non_finite > 256
     late = run.draws["v"][:, 200:]
@@ -319,7 +322,7 @@ def test_chains_start_where_they_are_told() -> None:
 @pytest.mark.parametrize(
     ("init", "said"),
     [
-        ({"u": STARTS["u"]}, "init must give a value for each of u, v, w, and has u."),
+        ({"u": STARTS["u"]}, "init must have a value for each of u, v, w, but it has u."),
         (STARTS | {"u": np.zeros(12)}, "init: u has the shape (12,); (13,) is needed."),
         (STARTS | {"w": np.zeros((13, 2))}, "init: w has the shape (13, 2); (13, 3) is needed."),
         (STARTS | {"v": np.full(13, np.nan)}, "init: v has values that are not finite."),
@@ -384,5 +387,5 @@ def test_a_run_on_data_of_its_own_goes_through_pickle() -> None:
     run = mahmc.sample(target, "hmc", draws=20, warmup=5, chains=8)
     other = pickle.loads(pickle.dumps(run))
     assert np.array_equal(other.draws["beta"], run.draws["beta"])
-    assert np.array_equal(other.target.X, target.X)
+    assert np.array_equal(other.target.density.arrays["X"], target.density.arrays["X"])
     assert other.target.fingerprint == target.fingerprint

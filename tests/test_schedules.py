@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import math
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -17,8 +19,11 @@ from mahmc import InvalidInput, Run, RunSpec, schedules, targets
 from mahmc.compiled import OPTIONS
 from mahmc.kernels import Plan
 from mahmc.kernels.plan import BACKWARD, FORWARD, KEPT, USES, draw_pair, most_rows
-from mahmc.schedules import Schedule, alternate, iid, parse, sequences
-from mahmc.streams import seeded
+from mahmc.schedules import IID, Schedule, alternate, iid, parse, sequences
+from mahmc.schedules.plans import rows_of
+from mahmc.streams import Purpose, seeded
+from tests.support.parts import with_parts
+from tests.support.refusals import refusal_of
 from tests.support.stops import stopped_often
 
 SCHEDULES = {
@@ -33,6 +38,15 @@ SCHEDULES = {
     "sequences(00102:0.7, 20100:0.3)": sequences(["2x0 1 0 2", (2, 0, 1, 0, 0)], [0.7, 0.3]),
     "sequences(010:0.5, 0:0.5)": sequences(["0 1 0", "0"]),
 }
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("module", "fewest"), [("constructors", 6), ("laws", 2), ("steps", 3), ("text", 2)])
+def test_examples_in_docstrings_run(module: str, fewest: int) -> None:
+    part = importlib.import_module(f"mahmc.schedules.{module}")
+    found = doctest.testmod(part, extraglobs={"mahmc": mahmc, "schedules": schedules})
+    assert found.failed == 0
+    assert found.attempted >= fewest
 
 
 @pytest.mark.parametrize("text", SCHEDULES)
@@ -92,37 +106,42 @@ def test_mirror_images_are_added_where_they_are_missing() -> None:
 
 
 def of_one_direction(rows: np.ndarray, waiting: int) -> list[int]:
-    """The steps that a lane makes, one that waits while `waiting` lanes go."""
-    return [int(which) for which, times, whose in rows for _ in range(times) if whose != waiting]
+    """The steps of a lane that waits while the group `waiting` makes steps."""
+    return [int(op) for op, count, lane_group in rows for _ in range(count) if lane_group != waiting]
 
 
-@pytest.mark.parametrize("patience", [0, 2, 100])
-def test_side_by_side_each_direction_makes_its_own_sequence(patience: int) -> None:
-    """500 random sequences: without what is others' they are D, and D⁻¹; of a palindrome everything is everyone's."""
+@pytest.mark.parametrize("cost", [0, 2, 100])
+def test_side_by_side_each_direction_makes_its_own_sequence(cost: int) -> None:
+    """500 random sequences: forward lanes make D, and backward lanes D⁻¹; of a palindrome all lanes make all steps."""
     rng, target = (
-        np.random.default_rng(patience),
-        replace(targets.gmm(), patience=dict.fromkeys(targets.gmm().updates, patience)),
+        np.random.default_rng(cost),
+        with_parts(targets.gmm(), density={"cost_in_leapfrogs": dict.fromkeys(targets.gmm().density.updates, cost)}),
     )
     for _ in range(500):
         D = rng.choice(3, rng.integers(1, 14), p=[0.6, 0.3, 0.1]).tolist()
         D = D + D[::-1] if rng.random() < 0.2 else D
-        rows = schedules._rows(tuple(D), target, target.updates[:2])
+        rows = rows_of(tuple(D), target, target.density.updates[:2])
         assert of_one_direction(rows, BACKWARD) == D
         assert of_one_direction(rows, FORWARD) == D[::-1]
         assert (D[::-1] == D) == (not rows[:, 2].any())
         assert np.all(rows[rows[:, 0] > 0, 1] == 1)
-        if patience == 0:
+        if cost == 0:
             assert not rows[rows[:, 0] == 0, 2].any(), "all leapfrogs are made together"
 
 
-@numba.njit(**OPTIONS)
-def drawn(plan: Plan, rng: np.ndarray, iteration: int) -> Any:
-    return draw_pair(plan, rng, iteration)
+drawn: Callable[..., Any] = numba.njit(**OPTIONS)(lambda plan, rng, iteration: draw_pair(plan, rng, iteration))
+
+
+def plan_of(schedule: Schedule, *updates: str) -> Plan:
+    """The plan of one block."""
+    plan = schedule.plan(targets.gmm(), updates).for_a_block()
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def pair_in(schedule: Schedule, plan: Plan, k: int) -> tuple[int, ...]:
     """A plan's pair k by the smaller of its two, and right in its share and factor."""
-    kinds = {0: 0, targets.gmm().number("neighbour"): 1, targets.gmm().number("gibbs"): 2}
+    kinds = {0: 0, targets.gmm().density.number("neighbour"): 1, targets.gmm().density.number("gibbs"): 2}
     D = tuple(kinds[step] for step in of_one_direction(plan.rows[plan.begins[k] : plan.ends[k]], BACKWARD))
     assert plan.forward[k] == pytest.approx(1.0 / (1.0 + math.exp(schedule.log_ratio(D))) if D[::-1] != D else 1.0)
     assert plan.log_ratio[k] == pytest.approx(schedule.log_ratio(D))
@@ -146,18 +165,18 @@ def refuse_unless_by_probability(schedule: Schedule, seen: dict[tuple[int, ...],
     ids=str,
 )  # fmt: skip
 def test_the_kernel_draws_pairs_by_their_probability(schedule: Schedule) -> None:
-    plan, rng = schedule.plan(targets.gmm(), ("neighbour", "gibbs")).for_a_block(), seeded(5, 0, 3)
+    plan, rng = plan_of(schedule, "neighbour", "gibbs"), seeded(5, 0, Purpose.SHARED)
     begins = [drawn(plan, rng, iteration)[0] for iteration in range(20_000)]
     times = np.bincount(np.searchsorted(plan.begins, begins), minlength=plan.begins.size).tolist()
     refuse_unless_by_probability(schedule, {pair_in(schedule, plan, k): n for k, n in enumerate(times)})
 
 
 @pytest.mark.parametrize("schedule", [iid(3, 0.5, (0.3, 0.2)), iid(4, 0.9), iid(2, 0.05, (0.9, 0.05))], ids=str)
-def test_steps_are_drawn_by_their_probability_and_used_for_a_while(schedule: Schedule) -> None:
+def test_steps_are_drawn_by_their_probability_and_used_for_a_while(schedule: IID) -> None:
     """Chi-squared, level 1e-6 each: what 40 blocks draw against P^D, and what iterations take of it against chance."""
     iterations, new, taken, replaced = KEPT + KEPT * USES, [], [], 0
     for block in range(40):
-        plan, rng = schedule.plan(targets.gmm(), ("neighbour", "gibbs")).for_a_block(), seeded(5, block, 3)
+        plan, rng = plan_of(schedule, "neighbour", "gibbs"), seeded(5, block, Purpose.SHARED)
         for iteration in range(iterations):
             before = plan.rows.copy(), plan.ends.copy()
             place = np.searchsorted(plan.begins, drawn(plan, rng, iteration)[0])
@@ -181,10 +200,11 @@ def test_steps_are_drawn_by_their_probability_and_used_for_a_while(schedule: Sch
 
 def test_long_sequences_are_kept_one_at_a_time() -> None:
     """Room for many would be gigabytes."""
-    plan = iid(schedules.MOST_STEPS, 0.5).plan(targets.gmm(), ("gibbs",)).for_a_block()
+    plan = plan_of(iid(schedules.MOST_STEPS, 0.5), "gibbs")
     assert plan.rows.nbytes < 3e6
-    begin, end, _, _ = drawn(plan, seeded(5, 0, 3), 0)
-    assert sum(times for _, times, whose in plan.rows[begin:end] if whose != BACKWARD) == schedules.MOST_STEPS
+    begin, end, _, _ = drawn(plan, seeded(5, 0, Purpose.SHARED), 0)
+    steps = sum(count for _, count, lane_group in plan.rows[begin:end] if lane_group != BACKWARD)
+    assert steps == schedules.MOST_STEPS
 
 
 @pytest.mark.parametrize("leapfrog", [1e-300, 1 - 2**-53])
@@ -195,7 +215,7 @@ def test_steps_of_extreme_probabilities_can_be_drawn(leapfrog: float) -> None:
 
 def test_counts_are_of_what_was_made() -> None:
     """Leapfrogs and updates are counted by chain; what they cost is what was made, not what was to be expected."""
-    shared = {"chains": 19, "draws": 300, "warmup": 40, "seed": 2}
+    shared: dict[str, Any] = {"chains": 19, "draws": 300, "warmup": 40, "seed": 2}
     two = mahmc.sample("mdc", "mahmc", schedule="iid(30, 0.8, 0.15, 0.05)", update="gibbs,metropolis", **shared)
     assert two.leapfrogs != 19 * 340 * 24
     assert two.leapfrogs == pytest.approx(19 * 340 * 24, rel=0.02)
@@ -264,23 +284,22 @@ def test_a_stop_takes_back_the_schedule_as_well(schedule: str) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_in_words(text: str, words: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        parse(text)
-    assert words in str(refusal.value)
-    assert len(str(refusal.value)) < 400
+    message = refusal_of(parse, text)
+    assert words in message
+    assert len(message) < 400
 
 
 @pytest.mark.parametrize(
     ("target", "sampler", "chosen", "words"),
     [
-        ("mdc", "mahmc", {"schedule": "iid(100, 0.9)", "L": 10}, "L is no parameter here"),
+        ("mdc", "mahmc", {"schedule": "iid(100, 0.9)", "L": 10}, "L cannot be given with schedule"),
         ("mdc", "mahmc", {"schedule": "iid(100, 0.9)", "n_u": 10}, "Leave n_u out, or take schedule = alternate"),
         ("mdc", "mahmc", {"schedule": "alternate(3, 4)", "L": 10}, "give one of the two"),
         ("mdc", "mahmc", {"schedule": "iid(100, 0.8, 0.1, 0.1)"}, "update = gibbs names 1"),
         ("mdc", "mahmc", {"schedule": "iid(100, 0.9)", "update": "gibbs,block"}, "has 1 kinds of update"),
         ("mdc", "mahmc", {"update": "gibbs,block"}, "schedule = alternate has 1 kinds"),
         ("mdc", "hmc", {"update": "gibbs,block"}, "hmc has 1 kinds"),
-        ("mdc", "mahmc", {"update": "gibbs,gibbs"}, "names one twice"),
+        ("mdc", "mahmc", {"update": "gibbs,gibbs"}, "names an update twice"),
         ("mdc", "mahmc", {"update": "gibbs,neighbour"}, "update 'neighbour' is unknown"),
         ("mdc", "mahmc", {"update": ""}, "update '' is unknown"),
         ("mdc", "mahmc", {"outer": "gibs"}, "Did you mean 'gibbs'?"),
@@ -292,10 +311,9 @@ def test_what_cannot_be_is_refused_in_words(text: str, words: str) -> None:
 def test_what_does_not_go_together_is_refused_in_words(
     target: str, sampler: str, chosen: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        RunSpec.of(target, sampler, **chosen)
-    assert words in str(refusal.value)
-    assert len(str(refusal.value)) < 400
+    message = refusal_of(RunSpec.of, target, sampler, **chosen)
+    assert words in message
+    assert len(message) < 400
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import pytest
 
 from dashboard.settings import link
-from dashboard.settings.checks import CUSTOM, LOOKS, CellName, CheckSettings, DrawsShown
+from dashboard.settings.checks import CONTEST_DRAWS, CUSTOM, CellName, CheckSettings, DrawsShown
 from dashboard.settings.choices import Choices
-from dashboard.settings.compare import SAME_MEAN, SECOND, CompareSettings
+from dashboard.settings.compare import SAME_MEAN, CompareSettings
 from dashboard.settings.entries import Fingerprint, Flag, Kind, Name, Number, OneOf, ScheduleText, Settings, SomeOf
 from dashboard.settings.explore import ExploreSettings
 from mahmc import Comparison, InvalidInput, RunSpec, targets
@@ -74,7 +74,7 @@ def test_settings_cannot_be_changed_in_place() -> None:
     assert settings == ExploreSettings()
 
 
-def random_value(kind: Kind, name: str, dice: random.Random) -> Any:
+def random_value(kind: Kind, name: str, dice: random.Random) -> Any:  # noqa: C901, PLR0911, PLR0912 (a case a kind)
     """A value that this kind allows; None for those that a link cannot bring."""
     match kind:
         case Number(parameter) if parameter.kind == "bool":
@@ -97,7 +97,7 @@ def random_value(kind: Kind, name: str, dice: random.Random) -> Any:
         case CellName():
             return dice.choice(list(EVERY_SAMPLER)), dice.choice([*CASES, CUSTOM])
         case DrawsShown():
-            return dice.choice(LOOKS)
+            return dice.choice(CONTEST_DRAWS)
         case Fingerprint():
             return None
     raise AssertionError(f"no values are known of {kind}")
@@ -265,7 +265,7 @@ DO_NOT_GO_TOGETHER: list[tuple[Any, dict[str, str]]] = [
 @pytest.mark.parametrize(("start", "query"), DO_NOT_GO_TOGETHER, ids=by_page)
 def test_values_that_do_not_go_together_are_left_out(start: Settings, query: dict[str, str]) -> None:
     settings, said = link.read(start, query | {"seed": "5"})
-    assert said == "Ignored in this link: values that do not go together. Everything else is used."
+    assert said == "Ignored in this link: values that do not fit together. Everything else is used."
     kept = {name: text for name, text in query.items() if name in ("target", "own")}
     assert link.write(settings) == kept | {"seed": "5"}
 
@@ -296,7 +296,7 @@ def test_a_name_that_means_nothing_here_is_counted(start: Settings, query: dict[
 def test_of_many_refused_values_the_first_are_named() -> None:
     said = problem(ExploreSettings(), epsilon="x", L="x", n_u="x", chains="x", draws="x", warmup="x", seed="x")
     assert said.count("must be") == 5
-    assert "; 2 more of the same kind." in said
+    assert "; 2 more such values." in said
 
 
 # ---------------------------------------------------------------------------------------------------- uploaded data
@@ -400,7 +400,7 @@ COMPARE_LINKS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
            "compare.budget.mdc": "160000", "compare.replicates": "3", "compare.seed": "0", "compare.cost": "seconds"},
         {"target": "mdc", "gradients": 160_000, "replicates": 3, "samplers": {
             "hmc": {"sampler": "hmc", "L": 20}, "mahmc": {"sampler": "mahmc", "epsilon": 0.03, "outer": "none"},
-            SECOND: {"sampler": "mahmc", "epsilon": 0.035, "n_u": 4}}},
+            "mahmc, Nᵁ 4": {"sampler": "mahmc", "epsilon": 0.035, "n_u": 4}}},
     ),
     "another target, with a schedule": (
         {

@@ -13,6 +13,7 @@ from mahmc import SAMPLERS, InvalidInput, RunSpec, targets
 from mahmc.samplers import PARAMETERS
 from mahmc.spec import RUN_PARAMETERS
 from tests.support.cases import pairs
+from tests.support.refusals import refusal_of
 
 pytestmark = pytest.mark.quick
 SPECS = [RunSpec.of(t, s) for t, s in pairs(SAMPLERS)] + [
@@ -73,9 +74,9 @@ def test_every_registered_parameter_is_described() -> None:
 def test_own_data_cannot_be_put_into_a_link() -> None:
     spec = RunSpec.of(targets.blr(np.eye(4), [0, 1, 0, 1]), "hmc")
     assert spec.data
-    with pytest.raises(InvalidInput, match="data of its own"):
+    with pytest.raises(InvalidInput, match="a user's data"):
         RunSpec.from_query(spec.to_query())
-    with pytest.raises(InvalidInput, match="data of its own"):
+    with pytest.raises(InvalidInput, match="a user's data"):
         spec.build_target()
 
 
@@ -110,8 +111,8 @@ def test_what_was_chosen_in_few_words(chosen: dict[str, Any], words: str) -> Non
         ("mdc", "mamc", {}, "Did you mean 'mahmc'?"),
         ("mdc", "zzzz", {}, "Choose from: mala, hmc"),
         ("mdc", "hmc", {"epsilom": 0.1}, "Did you mean 'epsilon'?"),
-        ("mdc", "hmc", {"n_u": 3}, "n_u is no parameter of hmc"),
-        ("mdc", "hmc", {"weights": [1.0]}, "weights is no parameter of hmc on mdc"),
+        ("mdc", "hmc", {"n_u": 3}, "n_u is not a parameter of hmc"),
+        ("mdc", "hmc", {"weights": [1.0]}, "weights is not a parameter of hmc on mdc"),
         ("mdc", "hmc", {"epsilon": 0}, "epsilon = 0 is not allowed: step size must be in (0, 100]"),
         ("mdc", "hmc", {"epsilon": -0.1}, "epsilon = -0.1"),
         ("mdc", "hmc", {"epsilon": float("nan")}, "epsilon = nan"),
@@ -141,16 +142,20 @@ def test_what_was_chosen_in_few_words(chosen: dict[str, Any], words: str) -> Non
         ("mdc", "m-hmc", {"visits": 0}, "visits = 0"),
         ("mdc", "m-hmc", {"T": 10_000, "epsilon": 1e-3}, "Take a shorter T or a larger epsilon"),
         ("mdc", "m-hmc", {"L": 10}, "m-hmc has epsilon, T, visits"),
-        ("mdc", "m-hmc", {"schedule": "iid(9, 0.9)"}, "m-hmc takes no schedule: leave it out, or take one of mahmc"),
+        (
+            "mdc",
+            "m-hmc",
+            {"schedule": "iid(9, 0.9)"},
+            "m-hmc takes no schedule: leave it out, or take one of the samplers mahmc",
+        ),
     ],
 )
 def test_bad_input_names_field_value_range_and_what_to_do(
     target: str, sampler: str, chosen: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        RunSpec.of(target, sampler, **chosen)
-    assert words in str(refusal.value)
-    assert len(str(refusal.value)) < 400
+    message = refusal_of(RunSpec.of, target, sampler, **chosen)
+    assert words in message
+    assert len(message) < 400
 
 
 @pytest.mark.parametrize(
@@ -204,3 +209,33 @@ def test_no_seed_is_a_new_one_each_time_that_the_spec_keeps() -> None:
     assert len({mahmc.Comparison("mdc", seed=None).seed for _ in range(3)}) == 3
     assert len({mahmc.Checking([], seed=None).seed for _ in range(3)}) == 3
     assert RunSpec.of("mdc", "hmc").seed == 0
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("target", "sampler", "chosen", "figure"),
+    [
+        ("mdc", "mahmc", {}, 1.78e-2),
+        ("blr", "hmc", {}, 7.94e-3),
+        ("mdc", "mahmc", {"epsilon": 0.03}, None),
+        ("mdc", "mahmc", {"n_w": 3}, None),
+        ("mdc", "mahmc", {"update": "metropolis"}, None),
+        ("mdc", "mahmc", {"thin": 2}, None),
+        ("blr", "hmc", {"prior_only": True}, None),
+        ("blr", "hmc", {"shape": 2.0}, None),
+        ("gmm", "mahmc", {}, None),
+        ("ising", "mahmc", {}, None),
+    ],
+)
+def test_the_papers_figure_goes_with_the_papers_settings_alone(
+    target: str, sampler: str, chosen: dict[str, Any], figure: float | None
+) -> None:
+    assert RunSpec.of(target, sampler, **chosen).paper_ess == figure
+
+
+@pytest.mark.quick
+def test_the_papers_figure_does_not_go_with_other_data() -> None:
+    other = targets.blr(np.ones((4, 1)), np.array([0.0, 1.0, 1.0, 0.0]))
+    assert RunSpec.of(other, "hmc").paper_ess is None
+    assert np.isnan(other.presentation.score.paper)  # type: ignore[union-attr]
+    assert np.isnan(targets.blr(shape=5.0).presentation.score.paper)  # type: ignore[union-attr]

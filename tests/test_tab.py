@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -27,17 +26,12 @@ from tests.support.pages import (
     ended,
     new_tab,
     opened_app,
-    pages_of_one_test,
     run,
     spec_of,
     until,
 )
 
-
-@pytest.fixture(autouse=True)
-def pages() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 
 # ------------------------------------------------------------------------------------------------- when a link counts
@@ -171,7 +165,7 @@ def test_a_new_run_stops_the_one_before_which_stays_in_sight_until_the_new_one_h
     until(lambda: after.snapshot().result.done > 0)
     assert not before.wait(DEADLINE).alive
     assert tab.earlier["explore"] is before
-    assert tab.now().shown("explore")[0].number == after.number  # type: ignore[union-attr]
+    assert tab.snapshot().shown("explore")[0].number == after.number  # type: ignore[union-attr]
 
 
 def test_a_tab_that_is_closed_stops_all_its_jobs() -> None:

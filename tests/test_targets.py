@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from scipy import integrate, stats
 
 import mahmc
 from mahmc import InvalidInput, targets
-from mahmc.targets import Target
+from mahmc.targets import Derived, Target
+from mahmc.targets.base import Draws
 
 pytestmark = pytest.mark.quick
 EXACT = [targets.mdc(), targets.mdc(3, 0.5), targets.gmm(), targets.blr(prior_only=True), targets.blr(
@@ -18,8 +21,8 @@ EXACT = [targets.mdc(), targets.mdc(3, 0.5), targets.gmm(), targets.blr(prior_on
 
 
 def scalar(target: Target, draws: dict[str, np.ndarray], name: str) -> np.ndarray:
-    if name in target.derived:
-        return target.derived[name](draws)
+    if name in target.presentation.derived:
+        return target.presentation.derived[name](draws)
     base, _, index = name.partition("[")
     return draws[base][:, int(index[:-1])] if index else draws[name]
 
@@ -27,9 +30,9 @@ def scalar(target: Target, draws: dict[str, np.ndarray], name: str) -> np.ndarra
 @pytest.mark.parametrize("target", EXACT, ids=lambda t: f"{t.name} {dict(t.settings)}")
 def test_exact_draws_and_exact_distributions_agree(target: Target) -> None:
     """Every marginal: Kolmogorov-Smirnov or chi-squared on 20 000 draws, level 1e-6 each; and the mean."""
-    assert target.exact is not None
-    draws = target.exact(np.random.default_rng(1), 20_000)
-    for name, truth in target.truths.items():
+    assert target.truth.exact is not None
+    draws = target.truth.exact(np.random.default_rng(1), 20_000)
+    for name, truth in target.truth.scalars.items():
         x = scalar(target, draws, name)
         if truth.discrete:
             values = np.arange(int(truth.support[1]) + 1)
@@ -48,7 +51,7 @@ def test_exact_draws_and_exact_distributions_agree(target: Target) -> None:
 
 @pytest.mark.parametrize("target", EXACT, ids=lambda t: f"{t.name} {dict(t.settings)}")
 def test_densities_integrate_to_one(target: Target) -> None:
-    for name, truth in list(target.truths.items())[:4] + list(target.truths.items())[-3:]:
+    for name, truth in list(target.truth.scalars.items())[:4] + list(target.truth.scalars.items())[-3:]:
         if truth.discrete:
             assert np.isclose(truth.density(np.arange(int(truth.support[1]) + 1)).sum(), 1.0), name
         else:
@@ -60,24 +63,25 @@ def test_densities_integrate_to_one(target: Target) -> None:
 
 
 def test_the_papers_values() -> None:
-    beta = targets.blr(prior_only=True).truths["beta[7]"]
+    beta = targets.blr(prior_only=True).truth.scalars["beta[7]"]
     assert np.isclose(beta.density(np.array([0.0]))[0], stats.t(2, scale=0.1).pdf(0.0))
-    assert targets.blr(prior_only=True).truths["tau"].mean == pytest.approx(100.0)
+    assert targets.blr(prior_only=True).truth.scalars["tau"].mean == pytest.approx(100.0)
     assert dict(targets.gmm().settings)["weights"] == (0.15, 0.3, 0.3, 0.25)
-    assert targets.mdc().truths["ones"].mean == pytest.approx(10.0)
+    assert targets.mdc().truth.scalars["ones"].mean == pytest.approx(10.0)
 
 
 def test_blr_data() -> None:
     target = targets.blr()
-    assert target.X.shape == (569, 31)
-    assert np.allclose(target.X[:, :-1].mean(axis=0), 0.0)
-    assert np.allclose(target.X[:, :-1].std(axis=0), 1.0)
-    assert np.all(target.X[:, -1] == 1.0)
-    assert target.y.sum() == 357
+    X, y = target.density.arrays.values()
+    assert X.shape == (569, 31)
+    assert np.allclose(X[:, :-1].mean(axis=0), 0.0)
+    assert np.allclose(X[:, :-1].std(axis=0), 1.0)
+    assert np.all(X[:, -1] == 1.0)
+    assert y.sum() == 357
 
 
 def test_reference_is_labelled_with_its_errors() -> None:
-    truths = targets.blr().truths
+    truths = targets.blr().truth.scalars
     assert set(truths) == {f"beta[{i}]" for i in range(31)} | {"tau", "log_tau", "beta_norm", "energy"}
     for name, truth in truths.items():
         assert truth.source.startswith("reference"), name
@@ -85,14 +89,14 @@ def test_reference_is_labelled_with_its_errors() -> None:
         x = np.linspace(*truth.support, 5000)
         assert np.isclose(integrate.trapezoid(truth.density(x), x), 1.0, atol=0.01), name
         assert truth.density_se(x).max() > 0, name
-    assert not targets.blr(scale=10.0).truths
-    assert not targets.blr(np.eye(3), [0, 1, 1]).truths
+    assert not targets.blr(scale=10.0).truth.scalars
+    assert not targets.blr(np.eye(3), [0, 1, 1]).truth.scalars
 
 
 def test_beyond_the_stable_step_everything_is_rejected() -> None:
     """At u near 0, where MDC is steepest; below the limit long trajectories are accepted, above it they are not."""
     for target in (targets.mdc(), targets.gmm([1.0], [0.0], [0.3]), targets.blr(prior_only=True)):
-        limit = target.stable_epsilon
+        limit = target.density.stable_epsilon
         assert limit is not None
         below, above = (
             mahmc.sample(target, "hmc", epsilon=factor * limit, L=500, draws=50, chains=8, seed=1).acceptance
@@ -143,3 +147,75 @@ def test_bad_input_is_refused_with_what_is_wrong(build: str, arguments: dict[str
     with pytest.raises(InvalidInput) as refusal:
         getattr(targets, build)(**arguments)
     assert words in str(refusal.value)
+
+
+# ------------------------------------------------------------------------------------------- the parts of a target
+
+
+def test_a_target_has_few_fields_and_no_others() -> None:
+    target = targets.mdc()
+    assert [f.name for f in fields(target)] == ["name", "settings", "density", "truth", "presentation", "fingerprint"]
+    with pytest.raises(AttributeError):
+        target.colour  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(FrozenInstanceError):
+        target.density.dim = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", targets.FAMILIES)
+def test_what_is_said_to_be_read_is_read(name: str) -> None:
+    """Derived and compared quantities: what they say is what they ask for when they are called."""
+    target = targets.build(name)
+    quantities = target.density.quantities
+    functions = {**target.presentation.derived, **target.comparisons}
+    for title, said in functions.items():
+        assert set(said.reads) == set(Derived.inferred(said.function, quantities).reads), title
+
+
+def test_what_a_plain_function_reads_is_found() -> None:
+    """Also where it unpacks all draws, or reads a quantity only by way of another function."""
+    quantities = targets.mdc().density.quantities
+
+    def reads(function: Callable[[Draws], Any]) -> tuple[str, ...]:
+        return Derived.inferred(function, quantities).reads
+
+    assert reads(lambda draws: draws["u"] + draws["w"].sum(axis=-1)) == ("u", "w")
+    assert reads(lambda draws: {**draws}["v"]) == ("u", "v", "w", "energy")
+    assert reads(lambda draws: np.zeros(3)) == ()
+    with pytest.raises(KeyError):
+        reads(lambda draws: draws["x"])
+
+
+EARLIER = [
+    ("dim", lambda t: t.density.dim), ("data", lambda t: t.density.data), ("updates", lambda t: t.density.updates),
+    ("quantities", lambda t: t.density.quantities), ("patience", lambda t: t.density.cost_in_leapfrogs),
+    ("exact", lambda t: t.truth.exact), ("truths", lambda t: t.truth.scalars), ("model", lambda t: t.truth.model),
+    ("paper_quantity", lambda t: t.presentation.main_quantity), ("title", lambda t: t.presentation.title),
+    ("derived", lambda t: t.presentation.derived), ("X", lambda t: t.density.arrays["X"]),
+    ("extras", lambda t: t.density.arrays),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "now"), EARLIER)
+def test_earlier_names_work_with_a_warning(old: str, now: Callable[[Target], Any]) -> None:
+    target = targets.blr()
+    with pytest.warns(DeprecationWarning, match=rf"target\.{old} is target\.") as warned:
+        assert getattr(target, old) is now(target)
+    assert warned[0].filename == __file__  # the line of whoever asked
+
+
+def test_the_earlier_way_to_ask_for_a_truth_works_with_a_warning() -> None:
+    target = targets.mdc()
+    with pytest.warns(DeprecationWarning, match=r"target\.truth\.of\('u'\)"):
+        assert target.truth("u") is target.truth.of("u")
+
+
+def test_labels_say_what_was_chosen() -> None:
+    labels = [
+        targets.mdc(3, 0.5), targets.gmm([1.0], [0.0], [1.0]), targets.blr(), targets.blr(prior_only=True),
+        targets.blr(np.eye(3), [0, 1, 1]), targets.blr(np.eye(3), [0, 1, 1], prior_only=True),
+    ]  # fmt: skip
+    assert [target.presentation.short_title for target in labels] == [
+        "MDC, 3 of w, sd 0.5", "GMM, 1 component", "BLR, posterior", "BLR, prior only", "BLR, your data",
+        "BLR, your data, prior only",
+    ]  # fmt: skip
+    assert targets.build("ising").presentation.short_title == "Ising"  # what its title begins with

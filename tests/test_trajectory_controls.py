@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from mahmc import RunSpec, schedules
 from mahmc.samplers import EVERY_SAMPLER
-from tests.support.pages import SMALL, Page, has_markdown_link, opened, pages_of_one_test
+from tests.support.pages import SMALL, Page, has_markdown_link, opened
 
-
-@pytest.fixture(autouse=True)
-def pages() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 
 def drawing(page: Page) -> str:
@@ -95,8 +89,8 @@ BAD_SEQUENCES = {
     "0a1": "cannot be read",
     "0 1 0 : 0.5\n0": "has no weight",
     "010 : 0.5\n0 : 0.4": "sum to 0.9, not to one",
-    "02 0 20": "no more than 1 is chosen above",
-    "0 4 0": "this target has no more than 3",
+    "02 0 20": "choose 2 updates above",
+    "0 4 0": "this target has only 3",
     "1": "no sequence has a leapfrog",
     "": "0 sequences",
     "0 : nan": "probability",

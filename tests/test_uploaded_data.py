@@ -1,8 +1,7 @@
-"""A person's own data for BLR: uploaded on Explore, and used on all pages."""
+"""A person's own data for BLR: Upload your own data on Explore, and used on all pages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +13,20 @@ from dashboard.settings.checks import CheckSettings
 from dashboard.settings.uploads import MOST_UPLOADS, Upload
 from dashboard.widgets.uploading import NO_TRUTH
 from mahmc import InvalidInput, tabular
-from tests.support.pages import SMALL, Page, csv_file, has_markdown_link, new_tab, opened, pages_of_one_test, spec_of
+from tests.support.pages import SMALL, Page, csv_file, has_markdown_link, new_tab, opened, spec_of
+
+pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 FILE = "a_[b](http://e.org)`.csv"
 COLUMN = "Column to explain, of zeros and ones"
 
 
-@pytest.fixture(autouse=True)
-def pages() -> Iterator[None]:
-    with pages_of_one_test():
-        yield
-
-
 def upload(seed: int = 0) -> Upload:
-    return Upload.of("mine.csv", tabular.read(csv_file(seed=seed)), "cured")
+    return Upload.of("blr", "mine.csv", tabular.read(csv_file(seed=seed)), "cured")
 
 
 def brought(page: Page) -> str:
-    """Data that were uploaded on Explore before; their fingerprint."""
+    """Data that were Upload your own data on Explore before; their fingerprint."""
     page.tab.change("explore", "target", "blr")
     page.tab.use(upload())
     page.run()
@@ -65,16 +60,16 @@ def test_a_table_is_uploaded_previewed_used_and_run() -> None:
     assert data(page) == ""  # not before it is said
     page.press("Use these data")
     assert len(data(page)) == 12
-    (caption,) = [c.value for c in page.app.caption if "your data" in c.value]
+    (caption,) = [c.value for c in page.app.caption if "on your data" in c.value]
     assert "60 × 2" in caption
     assert data(page) in caption
     assert not has_markdown_link(caption.replace("`a_[b](http://e.org)·.csv`", ""))
     page.press("Run").ended()
-    assert page.job.work.run.target.dim == 3
+    assert page.job.work.run.target.density.dim == 3
     assert {"β[0] (age)", "β[1] (dose_$)", "β[2] ((intercept))"} <= set(page.widget("Quantity").options)
     assert page.link["data"] == data(page)
     titles = {request.place: request.title for request in page.view.charts}
-    assert titles["density"] == "Distribution; no truth is known"
+    assert titles["density"] == "Distribution (the truth is unknown)"
     page.everything()
     page.press("Back to the breast cancer data")
     assert data(page) == ""
@@ -149,7 +144,7 @@ def test_a_tab_keeps_the_last_data_only() -> None:
     assert len(tab.uploads) == MOST_UPLOADS
     spec = spec_of(tab)
     assert spec.data == list(tab.uploads)[-1] == upload(MOST_UPLOADS + 1).fingerprint
-    with pytest.raises(InvalidInput, match="data of its own"):
+    with pytest.raises(InvalidInput, match="a user's data"):
         spec.build_target()
 
 
@@ -158,12 +153,12 @@ def test_a_tab_keeps_the_last_data_only() -> None:
 
 def test_uploaded_data_are_compared() -> None:
     page = opened("compare", target="blr", samplers="hmc,mahmc", replicates="2", budget="16000")
-    assert "uploaded on Explore" in page.words
+    assert "Upload your own data on Explore" in page.words
     mark = brought(page)
     page.set("Data", mark).press("Run").ended()
     found = page.job.work.comparison
     assert (found.target.fingerprint, found.finished) == (mark, True)
-    assert "Points classified right" in page.words
+    assert "Points classified correctly" in page.words
     assert "98.77" not in page.words
     assert "agreement" not in page.everything()
     assert page.link["data"] == mark
@@ -175,13 +170,13 @@ def test_uploaded_data_are_compared() -> None:
 
 def test_uploaded_data_have_gradient_and_joint_tests_and_no_marginals() -> None:
     page = opened("checks", budget="0.01", own="1", **{"own.target": "blr"})
-    assert "uploaded on Explore" in page.words
+    assert "Upload your own data on Explore" in page.words
     page.set("Data", brought(page))
     assert NO_TRUTH in page.words
     (cell,) = [cell for cell in page.settings.cells(page.tab.uploads)[0] if cell.key == ("mahmc", "own")]
     assert cell.checks == ("gradient", "joint distribution", "calibration")
     assert cell.case.title == "BLR, your data"
-    page.press("Check it").ended()
+    page.press("Check this case").ended()
     assert page.squares["mahmc", "own"] == "unclear"  # a hundredth of the draws
     page.everything()
     settings, said = link.read(CheckSettings(), page.link)

@@ -62,9 +62,15 @@ def recorded() -> Iterator[list[str]]:
         sys.setprofile(None)
 
 
+def _set() -> threading.Event:
+    event = threading.Event()
+    event.set()
+    return event
+
+
 @pytest.mark.parametrize("name", WALKS)
 def test_the_walk_of_a_click_is_the_one_that_is_drawn(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page, "_pages_are_claimed", True)
+    monkeypatch.setattr(page, "navigation_called", _set())
     app = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=60)
     app.query_params.update(LINKS[name])
     app.run()
@@ -77,9 +83,9 @@ def test_the_walk_of_a_click_is_the_one_that_is_drawn(name: str, monkeypatch: py
         clicked = len(calls)
         asked(screen.token, name, mark)
     walk = steps(WALKS[name])
-    assert list(walk) == ["event", "job", "page", "look"]
+    assert list(walk) == ["event", "job", "page", "request"]
     for phase, functions in walk.items():
-        heard = calls[clicked:] if phase == "look" else calls[:clicked]
+        heard = calls[clicked:] if phase == "request" else calls[:clicked]
         places = [heard.index(function) for function in functions if function in heard]
         assert len(places) == len(functions), f"{phase}: {set(functions) - set(heard)} is not called"
         assert places == sorted(places), f"{phase}: another order"

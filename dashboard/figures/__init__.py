@@ -1,22 +1,20 @@
-"""Charts: arrays in, a `Chart` out (a Plotly figure, what to look for in it, and what it shows in words).
+"""Charts: functions from arrays to a `Chart` (a Plotly figure, what to look for in it, and what it shows in words).
 
-Nothing here knows of pages, threads or samplers' insides; x is (chains, draws) throughout.
+Nothing here depends on pages, threads or kernels. x is always (chains, draws).
 """
 
 from dashboard.figures.beads import beads
 from dashboard.figures.chains import (
-    MOST_POINTS,
-    MOST_POINTS_LIVE,
     autocorrelation,
     autocorrelation_function,
     ranks,
     running_acceptance,
     running_mean,
-    trace,
 )
 from dashboard.figures.distributions import density, energy, mass, scatter
 from dashboard.figures.efficiency import ess_bars, means_against_reference
 from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, as_json, caption, digits, library, p_is, plain
+from dashboard.figures.traces import MOST_POINTS, MOST_POINTS_LIVE, trace
 from dashboard.figures.verdicts import ecdf_difference, flows, p_value_path, rank_histogram, z_bars
 
 __all__ = [

@@ -1,8 +1,8 @@
-"""Monte Carlo errors from batches: chains are cut into long pieces, and pieces that disagree tell how far to trust all.
+"""Monte Carlo errors by batch means: chains are cut into long pieces, and the pieces' differences give the error.
 
 The effective sample size of u is not that of an indicator "u is in this bin", so each bin has an error of its own.
-Whole chains serve as pieces when there are enough of them: then chains that disagree widen the error, as they should.
-An error is too small where pieces are not much longer than the chains' memory; autocorrelations show that.
+If there are enough chains, whole chains are the pieces: then chains that disagree widen the error, as they should.
+The error is too small if pieces are not much longer than the autocorrelation of the chains.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-PIECES = 16  # at least so many over all chains
-FEWEST_PIECES = 8  # below that, no error is shown
+PIECES = 16  # the least number of pieces, of all chains together
+FEWEST_PIECES = 8  # with fewer pieces no error is shown
 REACH = 1.96  # standard errors to either side: 95 %
-ROUNDING = 1e-12  # means of equal draws differ by no more, relatively
-AT_ONCE = 32_768  # draws, so that temporaries stay in the cache
+ROUNDING = 1e-12  # largest relative difference between means of equal draws
+AT_ONCE = 32_768  # draws that are counted together, so that temporaries stay in the cache
 
 
 class Bins(NamedTuple):
@@ -41,12 +41,12 @@ class Bins(NamedTuple):
 
 
 def cuts(chains: int, draws: int, pieces: int = PIECES) -> np.ndarray:
-    """Where to cut every chain, so that together they give at least `pieces` pieces, as far as there are draws."""
+    """The cuts of every chain that give at least `pieces` pieces in all, if there are enough draws."""
     return np.linspace(0, draws, min(draws, -(-pieces // chains)) + 1).round().astype(int)
 
 
 class Shares(NamedTuple):
-    """How many draws of each piece fell into each bin: (pieces, bins), and how many draws a piece has."""
+    """The number of draws of each piece in each bin, (pieces, bins), and the number of draws of each piece."""
 
     counts: np.ndarray
     sizes: np.ndarray
@@ -58,7 +58,8 @@ class Shares(NamedTuple):
     @property
     def pooled(self) -> np.ndarray:
         """The share of all draws in each bin; they sum to the share inside all bins."""
-        return self.counts.sum(axis=0) / self.total
+        share: np.ndarray = self.counts.sum(axis=0) / self.total
+        return share
 
     @property
     def outside(self) -> int:
@@ -73,8 +74,8 @@ def shares(x: np.ndarray, bins: Bins) -> Shares:
 
 
 def _counts(x: np.ndarray, bins: Bins) -> np.ndarray:
-    """A histogram. np.histogram would do, at a fifth of the speed."""
-    total = np.zeros(bins.n + 2, np.int64)  # with one more bin for what is outside on either side
+    """A histogram, five times as fast as np.histogram."""
+    total = np.zeros(bins.n + 2, np.int64)  # with an additional bin on either side for draws outside
     for begin in range(0, x.size, AT_ONCE):
         place = np.subtract(x[begin : begin + AT_ONCE], bins.low, dtype=float)
         place *= 1.0 / bins.width
@@ -85,12 +86,12 @@ def _counts(x: np.ndarray, bins: Bins) -> np.ndarray:
 
 
 def share_errors(found: Shares, mass: np.ndarray) -> np.ndarray | None:
-    """Standard errors of the share in each bin, if `mass` is the true probability of each; None if there are none.
+    """Standard errors of the share in each bin, if `mass` is its true probability; None with too few draws.
 
-    With s_kj the share of bin j in piece k, V_j = Var_k(s_kj)/K estimates the variance of the pooled share s_j, and
-    c_j = V_j / (s_j(1 − s_j)/N) is by how much that is more than N independent draws would give. Numerator and
-    denominator are averaged over neighbouring bins, since V_j of one bin is rough and c varies slowly. The error is
-    √(c_j·mass_j(1 − mass_j)/N), widened as Student's t is, for V_j is an estimate.
+    Let s_kj be the share of bin j in piece k. V_j = Var_k(s_kj)/K estimates the variance of the pooled share s_j, and
+    c_j = V_j / (s_j(1 − s_j)/N) compares it with the variance of N independent draws. Numerator and denominator are
+    averaged over neighbouring bins, since V_j of a single bin is rough and c varies slowly. The error is
+    √(c_j·mass_j(1 − mass_j)/N), widened as Student's t, because V_j is an estimate.
     """
     K, n_bins = found.counts.shape
     s = found.pooled
@@ -98,25 +99,26 @@ def share_errors(found: Shares, mass: np.ndarray) -> np.ndarray | None:
     if K < FEWEST_PIECES or not independent.any():
         return None
     V = np.square(found.counts / found.sizes[:, None] - s).sum(axis=0) / (K * (K - 1))
-    spread = n_bins / 16  # of the bell that averages; next to none where bins are few
+    spread = n_bins / 16  # width of the bell that averages; almost zero for few bins
     bell = np.exp(-0.5 * np.square((np.arange(n_bins)[:, None] - np.arange(n_bins)) / spread))
     V, independent = bell @ V, bell @ independent
     overall = V.sum() / independent.sum()
     enough = independent > 1e-6 * independent.max()
     c = np.where(enough, V / np.where(enough, independent, 1.0), overall)
     freedom = (K - 1) * max(1.0, 2.0 * np.sqrt(np.pi) * spread)  # the bell averages that many bins
-    return widening(freedom) * np.sqrt(c * mass * (1.0 - mass) / found.total)
+    errors: np.ndarray = widening(freedom) * np.sqrt(c * mass * (1.0 - mass) / found.total)
+    return errors
 
 
 def widening(freedom: float) -> float:
-    """By what to multiply an estimated error, so that REACH of it covers 95 %, as Student's t does."""
+    """The factor of an estimated error for which ± REACH errors cover 95 % by Student's t."""
     return float(special.stdtrit(freedom, 0.975)) / REACH
 
 
 class RunningMean(NamedTuple):
-    """After `at` draws of each chain: the mean over chains, and its standard error.
+    """The mean over chains after `at` draws of each chain, and its standard error.
 
-    The error is NaN while there are too few draws, and where none moved.
+    The error is NaN with too few draws, or if no chain moved.
     """
 
     at: np.ndarray
@@ -127,8 +129,8 @@ class RunningMean(NamedTuple):
 def running_means(x: np.ndarray, checkpoints: int) -> RunningMean:
     """The mean of (chains, draws) so far, at evenly spaced checkpoints.
 
-    The error at a checkpoint uses what was seen until then: that is cut into K pieces as above, and the error is the
-    standard deviation of their means divided by √K, widened likewise.
+    The error at a checkpoint uses the draws until then: they are cut into K pieces, and the error is the standard
+    deviation of the pieces' means divided by √K, widened as Student's t.
     """
     chains, draws = x.shape
     at = np.linspace(0, draws, min(checkpoints, draws) + 1).round().astype(int)

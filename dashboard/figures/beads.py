@@ -1,4 +1,4 @@
-"""A trajectory's sequence of steps as beads on a string: leapfrogs, and updates of q^O by kind."""
+"""The steps of a trajectory as beads on a string: leapfrogs, and updates of q^O by kind."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from dashboard.figures import look
 from dashboard.figures.look import Chart, count, floats
 
-MOST_BEADS = 160  # of a string: with more, leapfrogs are the string itself
-MOST_SHOWN = 2000  # steps of a string; the first, if there are more
+MOST_BEADS = 160  # in longer strings leapfrogs are not drawn: they are the string itself
+MOST_SHOWN = 2000  # first steps of a string that are drawn
 MOST_STRINGS = 6
-ROW, ENTRY = 28, 20  # pixels of a string, and of an entry of the legend
-LEAST = 130  # below, words of the axis would lie on its numbers
+ROW, ENTRY = 28, 20  # height in pixels of a string, and of an entry of the legend
+LEAST = 130  # smallest height; below, the title of the axis would cover its numbers
 MARGIN = {"l": 8, "r": 12, "t": 8, "b": 44}
 TOOLS = ["toImage", "zoom", "pan", "select", "lasso2d", "zoomIn", "zoomOut", "autoScale", "resetScale"]
 
 
 def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) -> Chart:
-    """One string for each (label, steps): 0 is a leapfrog, i the update named updates[i − 1]."""
+    """A string for each (label, steps): 0 is a leapfrog, i the update updates[i − 1]."""
     shown = [(label, np.asarray(steps[:MOST_SHOWN])) for label, steps in strings[:MOST_STRINGS]]
     longest = max(len(steps) for _, steps in shown)
     height = beads_height(len(strings), len(updates))
@@ -48,13 +48,13 @@ def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) 
 
 
 def beads_height(strings: int, updates: int) -> int:
-    """Pixels for so many strings, and a legend of so many updates."""
-    legend = 1 if updates < 2 else 1 + updates  # rows, where it is narrow
+    """The height in pixels for a number of strings, and a legend with a number of updates."""
+    legend = 1 if updates < 2 else 1 + updates  # rows on a narrow screen
     return max(LEAST, MARGIN["t"] + MARGIN["b"] + ROW * min(strings, MOST_STRINGS) + ENTRY * legend)
 
 
 def _bead(kind: int, longest: int) -> dict[str, Any]:
-    """Smaller where there are many."""
+    """The marker of a step, smaller if there are many steps."""
     if kind == 0:
         return {"color": look.NEUTRAL, "size": min(max(250 / longest, 2.0), 5.0), "symbol": "circle"}
     return {

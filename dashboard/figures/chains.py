@@ -1,99 +1,33 @@
-"""Charts of chains as they went: traces, running means and rates, autocorrelations, ranks. x is (chains, draws)."""
+"""Charts of chains over draws: running means and rates, autocorrelations, ranks. x is (chains, draws)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import cycle, pairwise
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from scipy import fft
-from tsdownsample import MinMaxDownsampler
 
 from dashboard.figures import look
 from dashboard.figures.batches import REACH, running_means
-from dashboard.figures.look import Chart, count, digits, floats, plain, symbol
+from dashboard.figures.look import MOST_CHAINS, MOST_POINTS_OF_ONE, Chart, count, digits, floats, plain, symbol
 from mahmc.targets import Truth
 
-MOST_CHAINS = 16  # drawn; more cannot be told apart
-MOST_POINTS = 14_400  # of all chains together: 8 bytes each
-MOST_POINTS_LIVE = 2_400  # while chains run: drawing them takes the browser time, often on the chains' own cores
-MOST_POINTS_OF_ONE = 2_000
 CHECKPOINTS = 100
-MOST_CORRELATED = 131_072  # draws of a chain; the last ones
-MOST_RANKED = 131_072  # draws of all chains together
+MOST_CORRELATED = 131_072  # last draws of a chain that are used
+MOST_RANKED = 131_072  # draws of all chains together that are used
 RANK_BINS = 20
-
-
-# ------------------------------------------------------------------------------------------------------- trace
-
-
-def trace(x: np.ndarray, name: str, sampler: str, warmup: np.ndarray | None = None, points: int = MOST_POINTS) -> Chart:
-    """Every chain's value, draw by draw, the warm-up shaded and numbered up to zero.
-
-    Look for chains over the same range. A chain that drifts has not arrived; one that is flat was rejected all along.
-    Long chains are drawn by fewer points that keep their peaks, `points` in all, and of many chains 16 are drawn.
-    """
-    figure = look.new_figure("draw", symbol(name))
-    seen = x.shape[1]
-    warm = 0 if warmup is None else warmup.shape[1]
-    if len(x) == 0 or seen + warm == 0:
-        return look.empty("trace", figure)
-    picked = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_CHAINS)).round().astype(int))
-    most = min(MOST_POINTS_OF_ONE, points // len(picked))
-    drawn = []
-    for chain, shade in zip(picked, look.shades(look.SAMPLER_COLOURS[sampler], len(picked)), strict=True):
-        y = floats(x[chain]) if warmup is None else np.concatenate([floats(warmup[chain]), floats(x[chain])])
-        drawn.append(_add_chain(figure, y, 1 - warm, most, f"chain {chain + 1}", shade, symbol(name)))
-    figure.update_traces(opacity=0.9 if len(picked) <= 4 else 0.5)  # of many, the last must not hide the others
-    figure.update_xaxes(range=[0.5 - warm, max(seen + 0.5, 1.5 - warm)])
-    if warm:
-        figure.add_vrect(
-            0.5 - warm, 0.5, fillcolor=look.faded(look.NEUTRAL, 0.18), line_width=0, layer="below",
-            annotation={"text": "warm-up", "font_size": 12}, annotation_position="top left",
-        )  # fmt: skip
-    return look.finished("trace", figure, _trace_words(x, warm, name, drawn))
-
-
-def _add_chain(
-    figure: go.Figure, y: np.ndarray, first: int, most: int, label: str, colour: str, title: str
-) -> np.ndarray:
-    """Draw one chain and return what was drawn."""
-    places: dict[str, Any] = {"x0": first, "dx": 1}
-    if y.size > most:
-        peaks = MinMaxDownsampler().downsample(y, n_out=most // 2 * 2 - 2).astype(int)
-        kept = np.unique([0, *peaks, y.size - 1])
-        places, y = {"x": floats(kept + first)}, y[kept]
-    figure.add_scatter(
-        **places, y=y, name=label, mode="lines" if y.size > 50 else "lines+markers", line={"width": 1, "color": colour},
-        marker={"size": 4}, showlegend=False,
-        hovertemplate=f"draw %{{x:,d}}<br>{title} = %{{y:.4g}}<extra>{label}</extra>",
-    )  # fmt: skip
-    return y
-
-
-def _trace_words(x: np.ndarray, warm: int, name: str, drawn: list[np.ndarray]) -> str:
-    chains, draws = x.shape
-    text = f"Trace of {plain(name)}: {count(chains, 'chain')} of {count(draws, 'draw')}"
-    text += f" after {count(warm)} of warm-up" if warm else ""
-    text += f", between {digits(min(y.min() for y in drawn))} and {digits(max(y.max() for y in drawn))}."
-    if draws:
-        means = x.mean(axis=1, dtype=float)
-        text += f" Means of chains lie between {digits(means.min())} and {digits(means.max())}."
-    still = sum(y.size > 1 and y.min() == y.max() for y in drawn)
-    text += f" {count(still, 'chain')} drawn never moved." if still else ""
-    return text + (f" {len(drawn)} chains are drawn, evenly picked." if len(drawn) < chains else "")
 
 
 # ------------------------------------------------------------------------------------- running mean and acceptance
 
 
 def running_mean(x: np.ndarray, truth: Truth | None, name: str, sampler: str) -> Chart:
-    """The mean over all chains as draws come in, with 1.96 Monte Carlo standard errors to either side.
+    """The mean over all chains against the number of draws, with ± 1.96 Monte Carlo standard errors.
 
-    Look for a band that narrows, as one over the root of the draws, around the true value. At each of 100 checkpoints
-    the error comes from what was seen until then, by batch means (see `batches.running_means`).
+    The band should narrow around the true value, as 1/√draws. At each of 100 checkpoints the error is computed from the
+    draws until then, by batch means (see `batches.running_means`).
     """
     figure = look.new_figure("draws of each chain", f"mean of {symbol(name)}")
     truth_known = truth is not None and bool(np.isfinite(truth.mean))
@@ -109,7 +43,7 @@ def running_mean(x: np.ndarray, truth: Truth | None, name: str, sampler: str) ->
         line={"color": colour, "width": 2},
         hovertemplate=f"%{{x:,d}} draws<br>mean of {symbol(name)} = %{{y:.4g}}<extra></extra>",
     )  # fmt: skip
-    # The first few checkpoints are wild, and would squeeze the rest to a line.
+    # The first checkpoints vary so much that they would compress the rest to a line.
     calm = slice(run.at.size // 10, None)
     shown = np.concatenate([run.mean[calm], low[calm], high[calm]])
     if truth is not None and truth_known:
@@ -142,10 +76,10 @@ def _running_mean_words(mean: float, error: float, x: np.ndarray, truth: Truth |
 
 
 def running_acceptance(done: np.ndarray, rates: Mapping[str, np.ndarray], sampler: str) -> Chart:
-    """Acceptance rates by kind ("trajectory", "inner updates", ...) as draws come in; NaN where nothing was tested.
+    """Acceptance rates by kind ("trajectory", "inner updates", ...) against draws; NaN where nothing was tested.
 
-    Look for lines that settle. A rate of the trajectory near 0 wastes gradients, one near 1 leaves room for a larger
-    step; updates of q^O by Gibbs are always accepted.
+    The lines should settle. A rate of the trajectory near 0 wastes gradients; near 1 the step could be larger. Updates
+    of q^O by Gibbs are always accepted.
     """
     figure = look.new_figure("draws of each chain", "share accepted", yaxis_range=[-0.02, 1.02])
     kinds = {kind: rate for kind, rate in rates.items() if len(rate) and not np.isnan(rate).all()}
@@ -167,11 +101,11 @@ def running_acceptance(done: np.ndarray, rates: Mapping[str, np.ndarray], sample
 
 
 def autocorrelation_function(x: np.ndarray, max_lag: int) -> np.ndarray:
-    """Autocorrelations of (chains, draws) at lags 0 … max_lag, each chain about its own mean; NaN if it is constant.
+    """Autocorrelations of (chains, draws) at lags 0 … max_lag, each chain about its mean; NaN for a constant chain.
 
         ρ_t = Σ_i (x_i − x̄)(x_{i+t} − x̄) / Σ_i (x_i − x̄)²
 
-    As ArviZ's `autocorr`, which its 1.x does not offer for arrays; padded only as far as max_lag needs it.
+    Like ArviZ's `autocorr`, which ArviZ 1.x does not have for arrays; padded only as far as max_lag needs it.
     """
     draws = x.shape[1]
     centred = x - x.mean(axis=1, dtype=float, keepdims=True)
@@ -180,14 +114,16 @@ def autocorrelation_function(x: np.ndarray, max_lag: int) -> np.ndarray:
     power = np.square(spectrum.real) + np.square(spectrum.imag)
     covariance = fft.irfft(power, n=size, axis=1)[:, : max_lag + 1]
     moved = x.min(axis=1) < x.max(axis=1)
-    return np.divide(covariance, covariance[:, :1], out=np.full_like(covariance, np.nan), where=moved[:, None])
+    rho: np.ndarray = np.full_like(covariance, np.nan)
+    np.divide(covariance, covariance[:, :1], out=rho, where=moved[:, None])
+    return rho
 
 
 def autocorrelation(x: np.ndarray, name: str, sampler: str, max_lag: int = 100) -> Chart:
-    """How alike draws are that lie some lags apart: the mean of all chains, and between which values chains lie.
+    """The autocorrelation at each lag: the mean of all chains, and the range of the chains.
 
-    Look for how soon the curve falls to zero. Chains that lie far apart are too short to tell, or disagree.
-    Of very long chains the last 131 072 draws are used; chains that never moved have no autocorrelation.
+    The sooner the curve falls to zero, the better. A wide range means that chains are too short, or disagree. The last
+    131 072 draws of a chain are used. The autocorrelation of a constant chain is undefined.
     """
     figure = look.new_figure("lag (draws)", f"autocorrelation of {symbol(name)}")
     if x.size == 0:
@@ -231,13 +167,13 @@ def _autocorrelation_words(mean: np.ndarray, moved: int, x: np.ndarray, name: st
 
 
 def ranks(x: np.ndarray, name: str, sampler: str) -> Chart:
-    """Where each chain's draws stand among the draws of all chains: how often in each twentieth, relative to even.
+    """The ranks of each chain's draws among the draws of all chains: frequencies in 20 bins, relative to uniform.
 
-    Look for lines inside the band around 1. A slope is a chain that lies low or high, a hump or a trough one that is
-    narrower or wider than the others. Ties are broken at random; a single chain is held against itself, by quarters;
-    of long chains evenly thinned draws are ranked.
+    The lines should stay inside the band around 1. A slope means that a chain is lower or higher than the others, a
+    hump or a trough that it is narrower or wider. Ties are broken at random. The quarters of a single chain are
+    compared with each other. Long chains are thinned evenly.
     """
-    figure = look.new_figure(f"rank of {symbol(name)} among all draws (share)", "frequency (even = 1)")
+    figure = look.new_figure(f"rank of {symbol(name)} among all draws (share)", "frequency (uniform = 1)")
     if x.size == 0:
         return look.empty("ranks", figure)
     label = "chain"
@@ -255,7 +191,7 @@ def ranks(x: np.ndarray, name: str, sampler: str) -> Chart:
               name="95 % of bins, if chains agree")  # fmt: skip
     figure.add_hline(1, line=look.TRUTH_LINE)
     picked = np.unique(np.linspace(0, len(x) - 1, min(len(x), MOST_CHAINS)).round().astype(int))
-    middles = (np.arange(-1, bins + 1) + 0.5) / bins  # with one beyond each end, so that lines reach there
+    middles = (np.arange(-1, bins + 1) + 0.5) / bins  # with a point beyond each end, so that lines reach the ends
     for chain, shade in zip(picked, look.shades(look.SAMPLER_COLOURS[sampler], len(picked)), strict=True):
         figure.add_scatter(
             x=floats(middles), y=floats(np.pad(frequency[chain], 1, "edge")), name=f"{label} {chain + 1}",
@@ -267,7 +203,7 @@ def ranks(x: np.ndarray, name: str, sampler: str) -> Chart:
 
 
 def rank_frequencies(x: np.ndarray) -> tuple[np.ndarray, float]:
-    """How often the ranks of each chain fall into each bin, relative to even, and the standard error of that.
+    """The frequency of each chain's ranks in each bin, relative to uniform, and its standard error.
 
     N independent draws would give √((1 − 1/C)(B − 1)/N) for B bins and C chains. Draws of a chain are not independent:
     so each chain is cut into 8 pieces, and where these differ more than independent draws would, the error grows
@@ -300,4 +236,4 @@ def _ranks_words(frequency: np.ndarray, error: float, x: np.ndarray, name: str, 
     worst = int(off.max(axis=1).argmax())
     text += f": {digits(100 * (off > REACH).mean(), 2)} % of bins outside the band; largest deviation "
     text += f"{digits(off.max(), 2)} errors, in {label} {worst + 1}"
-    return text + "." + (f" {drawn} chains are drawn, evenly picked." if drawn < len(x) else "")
+    return text + "." + (f" {drawn} chains are drawn, evenly spaced." if drawn < len(x) else "")

@@ -1,4 +1,4 @@
-"""Charts of what was sampled: densities, masses, joint clouds, energies. x is (chains, draws)."""
+"""Charts of distributions: densities, masses, scatter plots, energies. x is (chains, draws)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import plotly.graph_objects as go
 
 from dashboard.figures import look
 from dashboard.figures.batches import REACH, Bins, Shares, share_errors, shares
-from dashboard.figures.look import Chart, count, digits, floats, plain, symbol
+from dashboard.figures.look import Chart, Series, count, digits, floats, plain, symbol
 from mahmc.targets import Truth
 
-Runs = Sequence[tuple[str, str, np.ndarray]]  # label, sampler, draws; the first is the one in hand, others are pinned
+Runs = Sequence[tuple[str, str, np.ndarray]]  # label, sampler, draws; the present run comes first, pinned runs follow
 
 FEWEST_BINS, MOST_BINS = 30, 80
-FOR_QUANTILES = 20_000  # draws that bins are chosen by
+FOR_QUANTILES = 20_000  # draws that determine the bins
 MOST_SCATTERED = 4_000
-MOST_ENERGIES = 262_144  # draws of a chain; the last ones
+MOST_ENERGIES = 262_144  # last draws of a chain that are used
 MOST_GROUPS_IN_LEGEND = 8
-FEWEST_EXPECTED = 5  # draws in a bin, below which a deviation in errors means nothing
+FEWEST_EXPECTED = 5  # bins with fewer expected draws do not count as deviations
 
 
 def thinned(most: int, *arrays: np.ndarray) -> list[np.ndarray]:
-    """At most so many elements of arrays of one shape (chains, draws), the same of each, evenly spaced."""
+    """At most `most` elements, evenly spaced, of each of these arrays of equal shape (chains, draws)."""
     shape = arrays[0].shape
     size = shape[0] * shape[1]
     picked = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(int))
@@ -36,9 +36,10 @@ def thinned(most: int, *arrays: np.ndarray) -> list[np.ndarray]:
 def density(runs: Runs, truth: Truth | None, name: str) -> Chart:
     """Histograms of a continuous quantity as densities, and the true density.
 
-    Look for bars of the first run inside the band around the truth: it spans 1.96 errors, from the first run's Monte
-    Carlo error in each bin (see `batches.share_errors`) and from the reference's own error where the truth is not
-    exact. Bins cover the truth's support, or else the middle 99.8 % of all draws; draws outside are put into words.
+    The bars of the first run should stay inside the band of ± 1.96 errors around the truth. The error combines the
+    first run's Monte Carlo error in each bin (see `batches.share_errors`) with the error of the reference, if the truth
+    is not exact. Bins cover the support of the truth, or else the middle 99.8 % of all draws. The description
+    counts the draws outside.
     """
     figure = look.new_figure(symbol(name), f"density of {symbol(name)}")
     runs = [run for run in runs if run[2].size]
@@ -55,7 +56,8 @@ def density(runs: Runs, truth: Truth | None, name: str) -> Chart:
             level, reach = mass / bins.width, REACH * error / bins.width
             low, high = np.maximum(level - reach, 0), level + reach
             look.band(figure, bins.middles, low, high, look.NEUTRAL, shape="hvh", name="95 % Monte Carlo")
-        _add_histogram(figure, bins, found.pooled / bins.width, label, look.SAMPLER_COLOURS[sampler], i, symbol(name))
+        series = Series(label, look.SAMPLER_COLOURS[sampler], symbol(name), i)
+        _add_histogram(figure, bins, found.pooled / bins.width, series)
         words.append(_histogram_words(label, found, mass, error, bins.middles, name))
     if truth is not None:
         _add_true_density(figure, truth, symbol(name))
@@ -65,7 +67,7 @@ def density(runs: Runs, truth: Truth | None, name: str) -> Chart:
 
 
 def _without_draws(kind: str, figure: go.Figure, truth: Truth | None, name: str) -> Chart:
-    """The truth alone, or nothing."""
+    """A chart of the truth alone, or an empty chart."""
     if truth is None:
         return look.empty(kind, figure, truth_known=False)
     look.remark(figure, "no draws yet")
@@ -74,7 +76,7 @@ def _without_draws(kind: str, figure: go.Figure, truth: Truth | None, name: str)
 
 def _add_true_density(figure: go.Figure, truth: Truth, title: str) -> None:
     label = look.truth_label(truth)
-    x = np.linspace(*truth.support, 1000)  # enough for the steps of a reference to look like steps
+    x = np.linspace(*truth.support, 1000)  # enough that the steps of a reference look like steps
     heights = np.asarray(truth.density(x), float)
     figure.add_scatter(
         x=floats(x), y=floats(np.where(np.isfinite(heights), heights, np.nan)), name=label, mode="lines",
@@ -83,7 +85,7 @@ def _add_true_density(figure: go.Figure, truth: Truth, title: str) -> None:
 
 
 def choose_bins(draws: Sequence[np.ndarray], support: tuple[float, float] | None) -> Bins:
-    """30 to 80 bins as wide as Freedman and Diaconis say, 2·IQR/∛n, over the support or the middle 99.8 % of draws."""
+    """30 to 80 bins of width 2·IQR/∛n (Freedman and Diaconis) over the support, or the middle 99.8 % of draws."""
     pooled = np.concatenate([thinned(FOR_QUANTILES, x)[0] for x in draws]).astype(float)
     low, first, third, high = np.quantile(pooled, [0.001, 0.25, 0.75, 0.999])
     if support is not None:
@@ -92,12 +94,12 @@ def choose_bins(draws: Sequence[np.ndarray], support: tuple[float, float] | None
         margin = 0.02 * (high - low) or max(1e-3 * abs(low), 0.5)
         low, high = low - margin, high + margin
     width = 2.0 * (third - first) / np.cbrt(draws[0].size)
-    wanted = np.ceil((high - low) / width) if width > 0 else FEWEST_BINS
-    return Bins(float(low), float(high), int(np.clip(wanted, FEWEST_BINS, MOST_BINS)))
+    n = np.ceil((high - low) / width) if width > 0 else FEWEST_BINS
+    return Bins(float(low), float(high), int(np.clip(n, FEWEST_BINS, MOST_BINS)))
 
 
 def truth_by_bin(truth: Truth | None, bins: Bins, found: Shares) -> tuple[np.ndarray, np.ndarray | None]:
-    """The true probability of each bin, and the standard error of the share that should match it."""
+    """The true probability of each bin, and the standard error of the share of draws in the bin."""
     if truth is None:
         return np.full(bins.n, np.nan), None
     within = bins.low + bins.width / 64 * (np.arange(64 * bins.n).reshape(bins.n, 64) + 0.5)
@@ -108,22 +110,20 @@ def truth_by_bin(truth: Truth | None, bins: Bins, found: Shares) -> tuple[np.nda
     error = share_errors(found, mass)
     if error is None:
         return mass, None
-    # Errors of the reference in neighbouring bins of its own may go together: their mean is the safe side.
+    # The reference's errors in its own neighbouring bins may be correlated: their mean is an upper bound.
     return mass, np.hypot(error, bins.width * np.asarray(truth.density_se(within)).mean(axis=1))
 
 
-def _add_histogram(
-    figure: go.Figure, bins: Bins, heights: np.ndarray, label: str, colour: str, number: int, title: str
-) -> None:
-    """An outline that steps at the bins' edges; that of the first run is filled."""
+def _add_histogram(figure: go.Figure, bins: Bins, heights: np.ndarray, series: Series) -> None:
+    """An outline with steps at the bins' edges. The outline of the first run is filled."""
     beyond = bins.width * np.array([0.5])
     figure.update_xaxes(range=[bins.low, bins.high])
     figure.add_scatter(
         x=floats(np.concatenate([bins.low - beyond, bins.middles, bins.high + beyond])),
-        y=floats(np.pad(heights, 1)), name=label, mode="lines",
-        line={"color": colour, "width": 1.5, "shape": "hvh", "dash": look.OUTLINE_DASHES[number % 4]},
-        fill="tozeroy" if number == 0 else None, fillcolor=look.faded(colour, 0.25),
-        hovertemplate=f"{title} = %{{x:.4g}}<br>density %{{y:.4g}}<extra>{label}</extra>",
+        y=floats(np.pad(heights, 1)), name=series.label, mode="lines",
+        line={"color": series.colour, "width": 1.5, "shape": "hvh", "dash": look.OUTLINE_DASHES[series.number % 4]},
+        fill="tozeroy" if series.number == 0 else None, fillcolor=look.faded(series.colour, 0.25),
+        hovertemplate=f"{series.title} = %{{x:.4g}}<br>density %{{y:.4g}}<extra>{series.label}</extra>",
     )  # fmt: skip
 
 
@@ -138,18 +138,18 @@ def _histogram_words(
         text += f", largest deviation {digits(off[worst], 2)} Monte Carlo errors at {plain(name)} = "
         text += f"{digits(places[worst], 2)}"
     elif not np.isnan(mass).any():
-        text += ", too few or unmoved to be held against it"
-    return text + (f", {count(found.outside)} outside the range drawn." if found.outside else ".")
+        text += ", too few to compare, or no chain moved"
+    return text + (f", {count(found.outside)} outside the range shown." if found.outside else ".")
 
 
 # -------------------------------------------------------------------------------------------------------- mass
 
 
 def mass(runs: Runs, truth: Truth | None, name: str) -> Chart:
-    """How often each value of a whole-valued quantity came up, and the true probabilities.
+    """The frequencies of the values of an integer quantity, and the true probabilities.
 
-    Look for bars of the first run that end within the error bars around the truth: 1.96 Monte Carlo errors of that
-    run, by `batches.share_errors`.
+    The bars of the first run should end within the error bars of the truth: ± 1.96 Monte Carlo errors of that run, by
+    `batches.share_errors`.
     """
     figure = look.new_figure(symbol(name), "relative frequency", barmode="group", bargap=0.25)
     runs = [run for run in runs if run[2].size]
@@ -162,7 +162,7 @@ def mass(runs: Runs, truth: Truth | None, name: str) -> Chart:
     words, reach = [], None
     for i, (label, sampler, x) in enumerate(runs):
         found = shares(x, bins)
-        _add_bars(figure, values, found.pooled, label, look.SAMPLER_COLOURS[sampler], i, symbol(name))
+        _add_bars(figure, values, found.pooled, Series(label, look.SAMPLER_COLOURS[sampler], symbol(name), i))
         error = share_errors(found, true_mass) if truth else None
         reach = REACH * error if i == 0 and error is not None else reach
         words.append(_histogram_words(label, found, true_mass, error, values, name))
@@ -177,9 +177,8 @@ def mass(runs: Runs, truth: Truth | None, name: str) -> Chart:
     return look.finished("mass", figure, alt, truth_known=truth is not None)
 
 
-def _add_bars(
-    figure: go.Figure, values: np.ndarray, heights: np.ndarray, label: str, colour: str, number: int, title: str
-) -> None:
+def _add_bars(figure: go.Figure, values: np.ndarray, heights: np.ndarray, series: Series) -> None:
+    label, colour, title, number = series
     marker = {"color": look.faded(colour, 0.45 if number == 0 else 0.15), "line": {"color": colour, "width": 1.5}}
     pattern = {"shape": ("", "/", ".", "\\")[number % 4], "fgcolor": colour, "size": 6, "fillmode": "overlay"}
     figure.add_bar(
@@ -209,12 +208,12 @@ def scatter(
     names: tuple[str, str],
     sampler: str,
     colour: np.ndarray | None = None,
-    colour_name: str = "component",
+    colour_name: str = "",
 ) -> Chart:
-    """Two quantities against each other, at most 4000 evenly spaced draws, coloured by a whole-valued third if given.
+    """Two quantities against each other, at most 4000 evenly spaced draws, coloured by an integer quantity if given.
 
-    Look for one even cloud in the shape of the target. Clumps of one colour which the others never touch are modes
-    that chains hardly cross between.
+    The cloud should have the shape of the target. Separate clumps of one colour are modes between which chains rarely
+    move.
     """
     figure = look.new_figure(symbol(names[0]), symbol(names[1]), height=380, legend_itemsizing="constant")
     if x.size == 0:
@@ -240,11 +239,11 @@ def scatter(
 
 
 def energy(e: np.ndarray, sampler: str) -> Chart:
-    """The energy's distribution about its mean, and that of its change from one draw to the next.
+    """The distribution of the energy about its mean, and that of its change between consecutive draws.
 
-    Look for changes at least as wide as the energy: independent draws change by √2 times its standard deviation. A
-    narrow peak of changes means that the chain walks slowly through energies, and so through the target. Of very long
-    chains the last 262 144 draws are used.
+    Changes should be at least as wide as the energy: for independent draws their standard deviation is √2 times that of
+    the energy. A narrow peak of changes means that the chain moves slowly between energies, and so through the target.
+    The last 262 144 draws of a chain are used.
     """
     figure = look.new_figure("energy U, about its mean", "density")
     if e.size == 0:
@@ -255,7 +254,7 @@ def energy(e: np.ndarray, sampler: str) -> Chart:
     bins = choose_bins(list(parts.values()), None)
     for i, (label, values) in enumerate(parts.items()):
         heights = shares(values, bins).pooled / bins.width
-        _add_histogram(figure, bins, heights, label, look.SAMPLER_COLOURS[sampler], i, "U − mean")
+        _add_histogram(figure, bins, heights, Series(label, look.SAMPLER_COLOURS[sampler], "U − mean", i))
     spread = float(np.sqrt(np.square(centred).mean()))
     text = f"Energy of {count(e.size, 'draw')}: standard deviation {digits(spread)}"
     if spread > 0 and change.size:

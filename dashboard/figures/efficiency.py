@@ -1,4 +1,4 @@
-"""Bars of what a gradient buys."""
+"""Charts that compare samplers: effective sample sizes, and means against a reference."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Row = tuple[str, str, float | None, float | None, float | None]  # label, sample
 
 
 def ess_bars(rows: Sequence[Row], paper: Mapping[str, float | None], quantity: str = "ESS per gradient") -> Chart:
-    """A bar for each run with its interval, and the paper's figure as a diamond.
+    """A bar for each run with its interval, and the paper's value as a diamond.
 
-    Look for intervals that do not overlap: only there is one sampler shown to be better. None or NaN is undefined:
-    chains that never moved have no effective sample size, and no bar.
+    If two intervals do not overlap, the data show a difference. None or NaN is undefined: chains that never moved have
+    no effective sample size and no bar.
     """
     figure = look.new_figure(quantity, "", height=90 + 38 * max(len(rows), 3), bargap=0.35)
     if not rows:
         return look.empty("ess_bars", figure, text="no runs yet")
-    at = -np.arange(len(rows), dtype=float)  # the first on top
+    at = -np.arange(len(rows), dtype=float)  # the first row on top
     value, low, high = np.array([[_number(v) for v in row[2:]] for row in rows]).T
     published = np.array([_number(paper.get(row[0])) for row in rows])
     figure.add_bar(
@@ -68,12 +68,12 @@ def _number(value: Any) -> float:
 
 
 def means_against_reference(rows: Mapping[str, tuple[str, np.ndarray, np.ndarray]], replicates: int) -> Chart:
-    """How far each sampler's means lie from the reference, in standard deviations of the quantity; a verdict in words.
+    """Differences of each sampler's means from the reference, in standard deviations of the quantity, with a verdict.
 
-    `rows` are sampler, distances and their standard errors by label. Look for error bars (1.96 errors) that hold zero,
-    but for one in twenty. The verdict counts all distances at once: Student's t for so few replicates, Bonferroni.
+    `rows` are sampler, differences and their standard errors by label. About 19 of 20 error bars (± 1.96 errors) should
+    include zero. The verdict accounts for all differences: Student's t for few replicates, corrected by Bonferroni.
     """
-    figure = look.new_figure("coefficient β<sub>j</sub>", "distance from the reference (sd)")
+    figure = look.new_figure("coefficient β<sub>j</sub>", "difference from the reference (sd)")
     worst, name = 0.0, ""
     for i, (label, (sampler, off, error)) in enumerate(rows.items()):
         at = np.arange(off.size) + (i - (len(rows) - 1) / 2) * 0.14
@@ -91,7 +91,7 @@ def means_against_reference(rows: Mapping[str, tuple[str, np.ndarray, np.ndarray
     limit = float(special.stdtrit(max(replicates - 1, 1), 1 - 0.005 / count))
     all_agree = "All" if worst <= limit else "Not all"
     verdict = (
-        f"{all_agree} {count} means agree with the reference: the largest distance is {digits(worst, 2)} errors "
-        f"({name}); by chance alone one beyond {digits(limit, 2)} would come up once in a hundred times."
+        f"{all_agree} {count} means agree with the reference: the largest difference is {digits(worst, 2)} errors "
+        f"({name}). By chance, a difference above {digits(limit, 2)} errors occurs once in a hundred times."
     )
     return look.finished("means_against_reference", figure, verdict)

@@ -1,4 +1,4 @@
-"""How every chart looks: one colour a sampler, one style for the truth, one layout; and how it is put into words."""
+"""The common look of charts: a colour for each sampler, a style for the truth, a layout; and numbers in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from mahmc.targets import Truth
 
-OTHER_SAMPLER = "#2B8F9E"  # of samplers that are not ours
+OTHER_SAMPLER = "#2B8F9E"  # for custom samplers
 
 
 class _Colours(dict[str, str]):
@@ -21,8 +21,8 @@ class _Colours(dict[str, str]):
         return OTHER_SAMPLER
 
 
-# The paper's five have hues after Okabe and Ito. Every colour has a contrast of 3 or more both to white and to a
-# near-black page, and no two look alike to eyes without red, green or blue cones.
+# The paper's five samplers have hues after Okabe and Ito. Every colour has a contrast of 3 or more to a white and to a
+# nearly black page. All colours remain distinct in the three kinds of colour blindness.
 SAMPLER_COLOURS = _Colours({
     "mala": "#AA9400",
     "hmc": "#1170C4",
@@ -33,15 +33,18 @@ SAMPLER_COLOURS = _Colours({
     "naive": "#E32B4B",
     "asymmetric": "#7D6036",
 })  # fmt: skip
-GROUP_COLOURS = ("#4477AA", "#C4A000", "#228833", "#EE6677", "#AA3377", "#2FA0C0")  # after Tol; with a symbol each
-GROUP_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
+GROUP_COLOURS = ("#4477AA", "#C4A000", "#228833", "#EE6677", "#AA3377", "#2FA0C0")  # after Tol
+GROUP_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")  # so that no group needs colour
 
-SHADES = (0.12, 0.38)  # luminances of the darkest and the lightest shade that can be seen on either page
+MOST_CHAINS = 16  # that are drawn; the eye cannot distinguish more
+MOST_POINTS_OF_ONE = 2_000  # of one line
 
-NEUTRAL = "#787878"  # equally far from white and from near-black
+SHADES = (0.12, 0.38)  # luminances of the darkest and the lightest shade that are visible on both pages
+
+NEUTRAL = "#787878"  # equal contrast to white and to nearly black
 CLEAR = "rgba(0,0,0,0)"
 TRUTH_LINE = {"color": NEUTRAL, "width": 2, "dash": "dash"}
-OUTLINE_DASHES = ("solid", "dot", "longdashdot", "longdash")  # tells runs of one sampler apart; "dash" is the truth's
+OUTLINE_DASHES = ("solid", "dot", "longdashdot", "longdash")  # for runs of the same sampler; "dash" is for the truth
 
 SYMBOLS = {
     "tau": "τ",
@@ -54,38 +57,47 @@ SYMBOLS = {
 }
 
 CAPTIONS = {
-    "trace": "Look for chains that all wander over the same range, without drifting and without standing still.",
-    "density": "Look for steps inside the grey band: one in twenty may leave it by chance, several in a row may not.",
-    "mass": "Look for bars that end within the error bars of the true masses; about one in twenty may miss by chance.",
-    "running_mean": "Look for a band that narrows and keeps the dashed line, the true value, inside.",
-    "running_acceptance": "Look for rates that settle; near 0 the step is too large, near 1 it could be larger.",
-    "autocorrelation": "Look for how soon the curve falls to zero: the sooner, the more each draw is worth.",
-    "ranks": "Look for lines inside the grey band: a chain that leaves it at length saw another part of the target.",
-    "scatter": "Look for one even cloud: a gap or a lone clump is a region which chains enter or leave too rarely.",
-    "energy": "Look for differences as wide as the energy itself, or wider; a narrow peak means a slow walk in energy.",
-    "means_against_reference": "Look for error bars that hold the dashed line, but for one in twenty by chance.",
-    "beads": "A trajectory from left to right; read from right to left it must be one that can be drawn as well.",
-    "ecdf_difference": "Look for a line that stays inside the grey band: a right sampler's does in 95 of 100 runs.",
-    "z_bars": "Look for bars within the dotted lines, but for one in twenty; beyond the dashed ones is no chance.",
-    "flows": "Look for two bars of one height in each pair: as many passages forth as back.",
-    "rank_histogram": "Look for lines inside the grey band, but for one bin in twenty: every rank is as probable.",
-    "p_value_path": "Look for where a line falls below the level and stays there: from there on the test can tell.",
-    "ess_bars": "Longer bars are better; where two intervals overlap, the runs do not tell those samplers apart.",
+    "trace": "All chains should move over the same range, without drifts and without flat stretches.",
+    "density": "Steps should stay inside the grey band. One in twenty may leave it by chance, not several in a row.",
+    "mass": "Bars should end within the error bars of the true probabilities. About one in twenty misses by chance.",
+    "running_mean": "The band should narrow and include the dashed line, which is the true value.",
+    "running_acceptance": "The rates should settle. Near 0 the step is too large, near 1 it could be larger.",
+    "autocorrelation": "The sooner the curve falls to zero, the more information each draw has.",
+    "ranks": "Lines should stay inside the grey band. A chain whose line leaves it saw another part of the target.",
+    "scatter": "The points should form an even cloud. Chains rarely enter or leave a separate clump.",
+    "energy": "Changes should be as wide as the energy or wider. A narrow peak means that the energy changes slowly.",
+    "means_against_reference": "Error bars should include the dashed line. About one in twenty misses it by chance.",
+    "beads": "A trajectory from left to right. Its mirror image must also be a possible trajectory.",
+    "ecdf_difference": "The line should stay inside the grey band, as with a correct sampler in 95 of 100 runs.",
+    "z_bars": "About 19 of 20 bars should end within the dotted lines. Bars past the dashed lines are not chance.",
+    "flows": "The two bars of each pair should have the same height: equally many moves in both directions.",
+    "rank_histogram": "Lines should stay inside the grey band in 19 of 20 bins: all ranks are equally probable.",
+    "p_value_path": "Where a line falls below the level and stays there, the test has found the error.",
+    "ess_bars": "Longer bars are better. If two intervals overlap, the data may not show a difference.",
 }
 
 WITHOUT_TRUTH = {
-    "density": "Look for an outline that keeps its shape as draws come in; its truth is not known.",
-    "mass": "Look for bars that stay as they are while draws come in; their truth is not known.",
-    "running_mean": "Look for a band that narrows and stays inside what it was before; the true value is not known.",
+    "density": "The outline should keep its shape as draws are added. The truth is unknown.",
+    "mass": "The bars should keep their heights as draws are added. The truth is unknown.",
+    "running_mean": "The band should narrow and stay inside the earlier band. The true value is unknown.",
 }
 
 
 class Chart(NamedTuple):
-    """A figure, one sentence on what to look for in it, and what it shows in words."""
+    """A figure, a caption that says what to look for, and a description of what the figure shows."""
 
     figure: go.Figure
     caption: str
     alt: str
+
+
+class Series(NamedTuple):
+    """How the draws of a chain or a run are drawn."""
+
+    label: str
+    colour: str
+    title: str  # of the quantity
+    number: int = 0  # of the run: 0 is the present run, others are pinned
 
 
 def new_figure(x_title: str, y_title: str, height: int = 320, **layout: Any) -> go.Figure:
@@ -94,7 +106,7 @@ def new_figure(x_title: str, y_title: str, height: int = 320, **layout: Any) -> 
         "gridcolor": "rgba(128,128,128,0.22)", "zeroline": False, "automargin": True, "title": {"standoff": 8},
         "ticks": "outside", "ticklen": 5, "tickcolor": CLEAR,
     }  # fmt: skip
-    # Text colours are in the template, where a page's own theme may replace them.
+    # Text colours are in the template, where the theme of a page may replace them.
     template = {
         "layout": {
             "font": {"color": NEUTRAL, "size": 13},
@@ -128,9 +140,9 @@ def new_figure(x_title: str, y_title: str, height: int = 320, **layout: Any) -> 
 
 
 def finished(kind: str, figure: go.Figure, alt: str, truth_known: bool = True) -> Chart:
-    """The chart; a legend with one entry is left out, unless that entry asks for it."""
-    asked = [trace.showlegend for trace in figure.data]
-    figure.update_layout(showlegend=True in asked or asked.count(None) > 1)
+    """The chart of a figure. A legend with one entry is left out, unless the entry has showlegend=True."""
+    legends = [trace.showlegend for trace in figure.data]
+    figure.update_layout(showlegend=True in legends or legends.count(None) > 1)
     return Chart(figure, caption(kind, truth_known), alt)
 
 
@@ -140,12 +152,12 @@ def caption(kind: str, truth_known: bool = True) -> str:
 
 
 def remark(figure: go.Figure, text: str) -> None:
-    """A word in the middle of the figure, where there is nothing else to see."""
+    """Write a text in the middle of an empty figure."""
     figure.add_annotation(text=text, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font_size=16)
 
 
 def empty(kind: str, figure: go.Figure, alt: str = "", text: str = "no draws yet", truth_known: bool = True) -> Chart:
-    """A chart of nothing that says so."""
+    """A chart without data, with a text that says so."""
     remark(figure, text)
     figure.update_xaxes(showticklabels=False)
     figure.update_yaxes(showticklabels=False)
@@ -153,17 +165,17 @@ def empty(kind: str, figure: go.Figure, alt: str = "", text: str = "no draws yet
 
 
 def truth_label(truth: Truth) -> str:
-    """ "exact", or "reference" for a truth that has errors of its own."""
+    """The word "exact", or "reference" for a truth with an error."""
     return "exact" if truth.source == "exact" else "reference"
 
 
 def floats(x: Any) -> np.ndarray:
-    """What goes to the browser: float32, half the bytes and more digits than a screen has."""
+    """The numbers as float32: half the bytes, and precise enough for a screen."""
     return np.ascontiguousarray(x, dtype=np.float32)
 
 
 def band(figure: go.Figure, x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, **upper: Any) -> None:
-    """A filled band between two curves; `upper` goes to the trace that a legend shows."""
+    """Fill the band between two curves. `upper` are options of the upper curve, which the legend shows."""
     shape = upper.pop("shape", "linear")
     upper = {"legendrank": 1001} | upper  # after the lines
     common = {"x": floats(x), "mode": "lines", "line": {"width": 0, "shape": shape}, "hoverinfo": "skip"}
@@ -172,19 +184,21 @@ def band(figure: go.Figure, x: np.ndarray, low: np.ndarray, high: np.ndarray, co
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of a colour like "#1170C4"."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def faded(colour: str, alpha: float) -> str:
+    """The colour with this opacity."""
     red, green, blue = rgb(colour)
     return f"rgba({red},{green},{blue},{alpha:g})"
 
 
 def shades(colour: str, n: int) -> list[str]:
-    """n shades of one hue from dark to light, for chains of one sampler."""
+    """So many shades of a colour from dark to light, for the chains of a sampler."""
     if n == 1:
         return [colour]
-    share = np.linspace(-1.0, 1.0, 201)[:, None]  # of black or white that is mixed in
+    share = np.linspace(-1.0, 1.0, 201)[:, None]  # of black (negative) or white
     mixed = np.array(rgb(colour)) * (1 - abs(share)) + 255 * np.maximum(share, 0)
     luminance = np.power(mixed / 255, 2.2) @ [0.2126, 0.7152, 0.0722]
     picked = np.searchsorted(luminance, np.geomspace(*SHADES, n))
@@ -192,36 +206,37 @@ def shades(colour: str, n: int) -> list[str]:
 
 
 def symbol(name: str, subscript: str = "<sub>{}</sub>") -> str:
-    """A quantity as people write it: β₃ for "beta[3]"."""
+    """A quantity in mathematical notation: β₃ for "beta[3]"."""
     base, bracket, index = name.partition("[")
     return SYMBOLS.get(base, base) + (subscript.format(index[:-1]) if bracket else "")
 
 
 def plain(name: str) -> str:
-    """The same without markup, for words."""
+    """A quantity in notation without markup, for texts."""
     return symbol(name, "[{}]")
 
 
 def count(n: int, noun: str = "") -> str:
-    """ "32 000 draws", "1 chain"."""
+    """A number with its noun: "32 000 draws", "1 chain"."""
     digits = f"{n:,}".replace(",", "\u00a0")
     return f"{digits} {noun}{'' if n == 1 else 's'}" if noun else digits
 
 
 def digits(value: float, n: int = 3) -> str:
+    """A number with the given count of significant digits and a true minus sign."""
     return f"{value:.{n}g}".replace("-", "−")
 
 
 def p_is(p_value: float) -> str:
-    """ "p = 0.02"; one that is too small for a number is not zero."""
+    """A p-value in words: "p = 0.02". A p-value that is too small for a float is not shown as zero."""
     return f"p = {digits(p_value, 2)}" if p_value >= 1e-300 else "p < 1e−300"
 
 
 def as_json(chart: Chart) -> str:
-    """The figure as JSON that may stand inside HTML: < and > are written as \\u003c and \\u003e."""
-    return to_json_plotly(chart.figure.to_dict(), engine="json")
+    """The figure as JSON that is safe inside HTML: < and > are escaped."""
+    return str(to_json_plotly(chart.figure.to_dict(), engine="json"))
 
 
 def library() -> str:
-    """The text of plotly.js, for a page that must open alone."""
-    return get_plotlyjs()
+    """The text of plotly.js, for a page without a network."""
+    return str(get_plotlyjs())

@@ -1,4 +1,4 @@
-"""Charts of what checks compared: distributions, differences in errors, flows, ranks, and p-values as draws come in."""
+"""Charts of checks: distribution functions, z-scores, flows, ranks, and p-values against the number of draws."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dashboard.figures.look import Chart, count, digits, floats, p_is, plain, sy
 from mahmc.targets import Truth
 
 BAND = 0.95
-MOST_STEPS = 900  # of a distribution function
-MOST_BARS = 16  # the largest; the others are in a table
-MOST_PAIRS = 12  # of states, those with most flow
-SMALLEST_P = 1e-20  # that is drawn; below it a p-value is zero for all purposes
+MOST_STEPS = 900  # steps of a distribution function that are drawn
+MOST_BARS = 16  # the largest z-scores; the page has a table of all
+MOST_PAIRS = 12  # the pairs of states with most moves
+SMALLEST_P = 1e-20  # smaller p-values are drawn here
 P_TICKS = {10.0**k: f"1e−{-k}" if k else "1" for k in range(-20, 1, 4)}
 
 
@@ -25,13 +25,13 @@ P_TICKS = {10.0**k: f"1e−{-k}" if k else "1" for k in range(-20, 1, 4)}
 
 
 def ecdf_difference(x: np.ndarray, truth: Truth, name: str, sampler: str) -> Chart:
-    """How far the share of draws below each point is from the true one; x are draws that are as good as independent.
+    """The difference between the share of draws below each point and the true one. x are thinned, independent draws.
 
-    Look for a line inside the band. It is simultaneous: a right sampler leaves it *anywhere* in 5 of 100 runs, by the
-    distribution of Kolmogorov's statistic for so many draws.
+    The line should stay inside the band. The band is simultaneous: a correct sampler leaves it *anywhere* in 5 of 100
+    runs, by the distribution of Kolmogorov's statistic for this number of draws.
     """
     assert truth.cdf is not None
-    figure = look.new_figure(symbol(name), "share below, minus the true one")
+    figure = look.new_figure(symbol(name), "share below, minus the true share")
     x = np.sort(np.asarray(x, float), axis=None)
     n = x.size
     if n == 0:
@@ -42,7 +42,7 @@ def ecdf_difference(x: np.ndarray, truth: Truth, name: str, sampler: str) -> Cha
     reach = float(stats.kstwo.ppf(BAND, n))
     low, high = truth.support
     ends = np.array([low, high])
-    look.band(figure, ends, np.full(2, -reach), np.full(2, reach), look.NEUTRAL, name="95 %, everywhere at once")
+    look.band(figure, ends, np.full(2, -reach), np.full(2, reach), look.NEUTRAL, name="95 %, simultaneous")
     figure.add_hline(0, line=look.TRUTH_LINE)
     kept = np.unique(np.linspace(0, n - 1, min(n, MOST_STEPS)).round().astype(int))
     kept = kept[(x[kept] >= low) & (x[kept] <= high)]
@@ -56,8 +56,8 @@ def ecdf_difference(x: np.ndarray, truth: Truth, name: str, sampler: str) -> Cha
     edge = 1.2 * max(reach, largest)  # the band's own edges must be seen
     figure.update_yaxes(range=[-edge, edge])
     p_value = float(stats.kstwo.sf(largest, n))
-    words = f"Share of {count(n, 'thinned draw')} of {plain(name)} below each point, minus the exact one: at most "
-    words += f"{digits(largest, 2)} apart, where the 95 % band ends at {digits(reach, 2)} ({p_is(p_value)})."
+    words = f"Share of {count(n, 'thinned draw')} of {plain(name)} below each point, minus the exact share: at most "
+    words += f"{digits(largest, 2)} apart; the 95 % band ends at {digits(reach, 2)} ({p_is(p_value)})."
     return look.finished("ecdf_difference", figure, words)
 
 
@@ -65,10 +65,10 @@ def ecdf_difference(x: np.ndarray, truth: Truth, name: str, sampler: str) -> Cha
 
 
 def z_bars(rows: Sequence[tuple[str, float]], critical: float, sampler: str) -> Chart:
-    """Differences from the truth in standard errors, the largest on top; ±2 and the critical value are marked.
+    """Differences from the truth in standard errors, the largest on top. ±2 and the critical value are marked.
 
-    Look for bars within ±2, but for one in twenty. With many comparisons some are beyond by chance: only beyond
-    `critical`, which their number is counted in, is a sampler called wrong. What has no error (NaN) is left out.
+    About 19 of 20 bars should be within ±2. With many comparisons some are outside by chance. `critical` accounts for
+    their number: only a bar beyond it makes a sampler wrong. A difference without an error (NaN) is left out.
     """
     rows = sorted((row for row in rows if not np.isnan(row[1])), key=lambda row: -abs(row[1]))
     shown = rows[:MOST_BARS]
@@ -103,16 +103,16 @@ def z_bars(rows: Sequence[tuple[str, float]], critical: float, sampler: str) -> 
 
 
 def flows(states: Sequence[str], counts: np.ndarray, sampler: str) -> Chart:
-    """How often the discrete part went from one state to another, and back, with all else frozen.
+    """The number of moves of the discrete part from one state to another and back, with all else fixed.
 
-    Look for two bars of one height in each pair, up to the error bars: 1.96 errors of a fair coin thrown for each
-    passage. The pairs with most flow are shown.
+    The two bars of a pair should have the same height, up to the error bars: ± 1.96 errors of a fair coin that is
+    thrown for each move. The pairs with most moves are shown.
     """
-    figure = look.new_figure("states", "passages", barmode="group", bargap=0.3)
+    figure = look.new_figure("states", "moves", barmode="group", bargap=0.3)
     pairs = [(i, j) for i, j in combinations(range(len(states)), 2) if counts[i, j] + counts[j, i] > 0]
     pairs = sorted(pairs, key=lambda pair: -(counts[pair] + counts[pair[::-1]]))[:MOST_PAIRS]
     if not pairs:
-        return look.empty("flows", figure, text="nothing flowed")
+        return look.empty("flows", figure, text="no moves")
     forth, back = np.array([[counts[pair], counts[pair[::-1]]] for pair in pairs], float).T
     error = 0.5 * np.sqrt(forth + back)
     names = [f"{_short(states[i])} ⇄ {_short(states[j])}" for i, j in pairs]
@@ -130,8 +130,8 @@ def flows(states: Sequence[str], counts: np.ndarray, sampler: str) -> Chart:
     figure.update_yaxes(rangemode="tozero")
     z = np.abs(forth - back) / (2 * error)
     worst = int(z.argmax())
-    words = f"Passages between {count(len(states), 'state')}, {count(int(counts.sum()), 'move')} in all: of the pairs "
-    words += f"shown {names[worst]} differs most, {count(int(forth[worst]))} forth and {count(int(back[worst]))} back, "
+    words = f"{count(int(counts.sum()), 'move')} between {count(len(states), 'state')}. Of the pairs shown, "
+    words += f"{names[worst]} differs most: {count(int(forth[worst]))} forth and {count(int(back[worst]))} back, "
     words += f"{digits(z[worst], 2)} errors."
     return look.finished("flows", figure, words)
 
@@ -144,20 +144,20 @@ def _short(state: str) -> str:
 
 
 def rank_histogram(ranks: Mapping[str, np.ndarray], most: int, bins: int, sampler: str) -> Chart:
-    """How often the true value of each parameter had which rank, 0 … most, among later draws: relative to even.
+    """The ranks, 0 … most, of the true value of each parameter among later draws: frequencies relative to uniform.
 
-    Look for lines inside the band, which holds 95 of 100 bins by the binomial distribution. A slope is a bias, a hump
-    draws that are too wide, a trough draws that are too narrow.
+    95 of 100 bins should be inside the band, by the binomial distribution. A slope is a bias; a hump means that draws
+    are too wide, a trough that draws are too narrow.
     """
-    figure = look.new_figure("rank of the true value (share)", "frequency (even = 1)")
+    figure = look.new_figure("rank of the true value (share)", "frequency (uniform = 1)")
     n = min((r.size for r in ranks.values()), default=0)
     if n == 0:
         return look.empty("rank_histogram", figure)
     low, high = stats.binom.ppf([0.025, 0.975], n, 1.0 / bins) * bins / n
     ends = np.array([0.0, 1.0])
-    look.band(figure, ends, np.full(2, low), np.full(2, high), look.NEUTRAL, name="95 % of bins, if right")
+    look.band(figure, ends, np.full(2, low), np.full(2, high), look.NEUTRAL, name="95 % of bins, if correct")
     figure.add_hline(1, line=look.TRUTH_LINE)
-    middles = (np.arange(-1, bins + 1) + 0.5) / bins  # with one beyond each end, so that lines reach there
+    middles = (np.arange(-1, bins + 1) + 0.5) / bins  # with a point beyond each end, so that lines reach the ends
     outside, colours = 0, look.shades(look.SAMPLER_COLOURS[sampler], len(ranks))
     for i, (name, r) in enumerate(ranks.items()):
         frequency = np.bincount(r.astype(int) * bins // (most + 1), minlength=bins) * bins / r.size
@@ -177,9 +177,9 @@ def rank_histogram(ranks: Mapping[str, np.ndarray], most: int, bins: int, sample
 
 
 def p_value_path(paths: Sequence[tuple[str, str, Sequence[int], Sequence[float]]], level: float, now: int) -> Chart:
-    """The test's p-value after ever more draws of each chain, by label and sampler; the level and `now` are marked.
+    """The test's p-value against the number of draws, by label and sampler. The level and `now` are marked.
 
-    Look for where a line falls below the level: from there on the test can tell. A right sampler's stays above.
+    Where a line falls below the level, the test has found the error. The line of a correct sampler stays above.
     """
     figure = look.new_figure("draws of each chain", "p-value of the test")
     paths = [path for path in paths if len(path[2])]
@@ -195,7 +195,7 @@ def p_value_path(paths: Sequence[tuple[str, str, Sequence[int], Sequence[float]]
             hovertemplate="%{x:,d} draws<br>%{hovertext}<extra></extra>",
         )  # fmt: skip
         below = [n for n, p in zip(draws, p_values, strict=True) if p < level]
-        words.append(f"{label} {f'is below it from {count(below[0])} draws on' if below else 'never is'}")
+        words.append(f"{label} {f'is below from {count(below[0])} draws on' if below else 'is never below'}")
     last = max(max(path[2]) for path in paths)
     _add_mark(figure, np.array([0.8, 1.25 * last]), np.full(2, level), f"level {digits(level, 2)}", "dash")
     _add_mark(figure, np.full(2, now), np.array([SMALLEST_P, 1.0]), "shown", "dot")

@@ -1,1 +1,1 @@
-"""The live transport: a page lays out places, the browser fetches what is in them, at rest as well as during work."""
+"""The live transport: a page lays out places, and the browser fetches their content, whether work runs or not."""

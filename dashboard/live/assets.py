@@ -1,7 +1,7 @@
-"""The files that every browser fetches once: our script and plotly.js. No Streamlit in here.
+"""The files that every browser fetches once: the script and plotly.js. No Streamlit in here.
 
-Both names change with the content, so a browser may keep a file for good. The script is the files of browser/ end to
-end: one module, whose own style sheet is a text inside.
+Their names change with their content, so a browser may keep them forever. The script joins the files of browser/ to one
+module, which contains the style sheet as a text.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def _joined(names: tuple[str, ...], suffix: str) -> str:
 
 _MODULE = f"const STYLE = {json.dumps(_joined(_STYLES, 'css'))};\n{_joined(_SCRIPTS, 'js')}".encode()
 
-LIBRARY = f"live/plotly-{plotly.__version__}.js"  # relative to the app's address, as all addresses here
+LIBRARY = f"live/plotly-{plotly.__version__}.js"  # relative to the app's address, like all addresses here
 MODULE = f"live/live-{crc32(_MODULE):08x}.js"
 
 
 def routes(prefix: str) -> list[Route]:
-    """Where a server answers with these files."""
+    """The routes of these files."""
     return [Route(f"{prefix}/{LIBRARY}", _library), Route(f"{prefix}/{MODULE}", _module)]
 
 
-def _library(request: Request) -> Response:
+def _library(_: Request) -> Response:
     return FileResponse(_PLOTLY_FILE, media_type="text/javascript", headers=_FOR_GOOD)
 
 
-def _module(request: Request) -> Response:
+def _module(_: Request) -> Response:
     return Response(_MODULE, media_type="text/javascript", headers=_FOR_GOOD)

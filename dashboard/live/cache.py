@@ -1,19 +1,21 @@
-"""What a page's places hold, as last sent to the browser, and what is new in them. No Streamlit in here.
+"""The parts of a page as last sent to the browser, and the parts that changed since. No Streamlit in here.
 
-Chains and browser often share their cores, and making and drawing a chart costs both. So while work runs, a chart is
-made again only when its size has grown by the share GROWTH (with less the chart would look the same), and each look
-makes at most AT_ONCE of these charts, those that have waited longest. The other charts stay until their turn.
+Chains and browser often share their cores, and it takes time to make and to draw a chart. So while work runs, a chart
+is made again only if its size has grown by the share GROWTH; otherwise it would look the same. Each request makes at
+most AT_ONCE of these charts, those that have waited longest. The other charts wait for their turn.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
+from zlib import crc32
 
+from dashboard.figures.look import Chart
 from dashboard.live.assets import LIBRARY
 from dashboard.live.message import chart_message, no_chart
 from dashboard.views.view import ChartRequest, View
@@ -41,7 +43,7 @@ class _CachedChart:
 class PartCache:
     """The parts and charts of one page in one tab. Each gets a new number when it changes.
 
-    A page and its feed may ask at the same time.
+    Several threads may call `changes` at the same time.
     """
 
     def __init__(self) -> None:
@@ -51,17 +53,17 @@ class PartCache:
         self._last = 0
         self._lock = Lock()
 
-    def news(self, view: View, since: int) -> bytes:
-        """What changed after the number `since`: length of the header (uint32), header (JSON), messages of charts.
+    def changes(self, view: View, since: int) -> bytes:
+        """The changes after the number `since`: length of the header (uint32), header (JSON), messages of charts.
 
-        The header has the last number, what the browser needs to know of the view, the content of each changed part,
-        the places that are gone, and the size of each chart's message, in the order of the messages.
+        The header contains the last number, the state of the view, the content of each changed part, the places that
+        are gone, and the size of each chart's message, in the order of the messages.
         """
         with self._lock:
             self._forget_all_but(view)
             self._take_parts(view)
             self._make_charts(view)
-            since = since if since <= self._last else 0  # such a number is not from here: the browser has nothing
+            since = since if since <= self._last else 0  # an unknown number: send everything
             charts = {place: chart.message for place, chart in self._charts.items() if chart.number > since}
             header = {
                 "last": self._last,
@@ -92,14 +94,14 @@ class PartCache:
                 self._parts[place] = _Part(self._next(), text, content)
 
     def _make_charts(self, view: View) -> None:
-        """A chart about something else is made at once; of those that only grew, some, if work runs."""
+        """Make charts whose `about` changed at once; while work runs, only some of the charts that have grown."""
         known = {request.place for request in view.charts if self._is_known(request)}
         missing = [request for request in view.charts if request.place not in known]
         waiting = [request for request in view.charts if request.place in known and self._has_grown(request, view.live)]
         waiting.sort(key=lambda request: self._charts[request.place].number)
         for request in missing + (waiting[:AT_ONCE] if view.live else waiting):
-            message = _message(request)
-            self._charts[request.place] = _CachedChart(self._next(), _about(request), request.size, message)
+            made = message(request, request.make)
+            self._charts[request.place] = _CachedChart(self._next(), _about(request), request.size, made)
 
     def _is_known(self, request: ChartRequest) -> bool:
         return request.place in self._charts and self._charts[request.place].about == _about(request)
@@ -117,13 +119,15 @@ def _about(request: ChartRequest) -> Hashable:
     return request.about, request.title, request.height
 
 
-def _message(request: ChartRequest) -> bytes:
-    """The chart's message. An error in one chart must not lose the others."""
+def message(request: ChartRequest, make: Callable[[], Chart]) -> bytes:
+    """The chart that `make` makes, as bytes. An error in a chart must not affect the other charts."""
+    subject, closer = crc32(repr(_about(request)).encode()), request.closer is not None
+    about = (request.place, request.title, request.height, LIBRARY)
     try:
-        return chart_message(request.make(), request.place, request.title, request.height, LIBRARY)
-    except Exception:
+        return chart_message(make(), *about, subject=subject, closer=closer)
+    except Exception:  # noqa: BLE001 (logged; a chart can fail in any way)
         _log.exception("The chart at %r cannot be drawn", request.place)
-        return chart_message(no_chart(), request.place, request.title, request.height, LIBRARY)
+        return chart_message(no_chart(), *about, subject=subject, closer=closer)
 
 
 def _json(place: str, content: Any) -> str:

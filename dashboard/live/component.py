@@ -1,6 +1,6 @@
-"""The live transport's side in Streamlit: one component, mounted once to follow a page and once for each place.
+"""The live transport in Streamlit: a component that is mounted once to follow a page, and once for each place.
 
-The component's own script only loads the module of assets.py: Streamlit sends a component's script with each mount.
+The component's script only loads the module of assets.py, because Streamlit sends the script with each mount.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from dashboard.live.assets import MODULE
 Kind = Literal["status", "remarks", "lines", "table", "matrix", "files", "chart"]
 
 OUT_OF_REACH = (
-    "This page cannot load its charts and figures: the server's addresses below live/ are out of reach. If the "
-    "dashboard is behind a proxy, the proxy must pass on all paths below the app. Then reload the page."
+    "This page cannot load its charts: the server's addresses below live/ cannot be reached. If the dashboard is "
+    "behind a proxy, let the proxy pass on all paths below the app. Then reload the page."
 )
-# The app's own address, also below a path, is the folder that holds Streamlit's static/ files.
+# The app's address, which may be below a path, is the folder that contains Streamlit's static/ files.
 _LOADER = f"""
 const page = document.querySelector('script[src*="static/js/"]')?.src ?? new URL("/a/b/", location);
 const live = import(new URL("../../{MODULE}", page)).catch(() => ({{ default: explain }}));
@@ -38,17 +38,18 @@ def follow(
     view_mark: str,
     link: str,
     path: str,
+    *,
     title: str = "",
     on_refresh: Callable[[], None] | None = None,
     on_navigate: Callable[[str], None] | None = None,
     key: str = "live.feed",
 ) -> None:
-    """Have the browser fetch the page's content from `address`, now and for as long as the view is busy.
+    """Let the browser fetch the page's content from `address`, now and as long as the view is busy.
 
-    To be called once in each run of a page, before its parts. While the browser is at the page's `path` below the
-    app's address, the address bar shows `link` as the query, in place of the query before, and the browser's tab shows
-    `title`. When the layout differs from `view_mark`, the page runs again, after `on_refresh`. When Back or Forward
-    leads to another query of this page, `on_navigate` gets the query.
+    A page calls this once in each run, before its parts. While the browser is at the page's `path` below the app's
+    address, the address bar shows `link` as its query, and the browser's tab shows `title`. When the layout differs
+    from `view_mark`, the page runs again, after `on_refresh`. When Back or Forward leads to another query of this page,
+    `on_navigate` gets the query.
     """
 
     def refresh() -> None:
@@ -60,15 +61,15 @@ def follow(
         if on_navigate and isinstance(query, str):
             on_navigate(query.removeprefix("?"))
 
-    # Streamlit calls the script only for data that changed, and each run of a page is a reason to look.
+    # Streamlit calls the script only if data changed. `run` makes each run of a page a change.
     feed = {"address": address, "mark": view_mark, "link": link, "path": path, "title": title, "run": next(_runs)}
     _mount(key=key, data={"kind": "feed", **feed}, on_refresh_change=refresh, on_navigate_change=navigate)
 
 
 def part(place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any], None] | None = None) -> None:
-    """A place that the browser fills. With the same key and place again, its DOM nodes stay as they are.
+    """A place that the browser fills. The same key and place in the next run keep their DOM nodes.
 
-    `on_event` gets what the user did, as plain JSON: of a matrix {"chosen": [row, column]} or {"row": [row]}.
+    `on_event` gets the user's action as plain JSON: from a matrix {"chosen": [row, column]} or {"row": [row]}.
     """
     key = f"live.{place}" if key is None else key
 
@@ -81,7 +82,7 @@ def part(place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any
 
 
 def _sent(key: str, name: str) -> Any:
-    """What the browser sent, as plain JSON; None if there is nothing, or something else."""
+    """The plain JSON that the browser sent; None if it sent nothing, or something else."""
     try:
         return json.loads(json.dumps(st.session_state[key][name], allow_nan=False))
     except (KeyError, TypeError, ValueError):

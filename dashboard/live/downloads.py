@@ -1,7 +1,7 @@
-"""Where browsers fetch files. No Streamlit in here.
+"""The route from which browsers download files. No Streamlit in here.
 
-A file belongs to one tab and to one result, and is made when somebody asks for it. Its address does not change when the
-page is refreshed, so a click is never lost.
+A file belongs to one tab and one result, and is made on request. Its address stays the same when the page runs again,
+so a click is never lost.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from starlette.routing import Route
 
 from dashboard.live import feed
 
-GONE = "This file is gone: its results were replaced, or the page was closed. Go back to the page and make it again."
-FAILED = "This file could not be made; the server's log has the details."
+GONE = "This file no longer exists: its results were replaced, or the page was closed. Make it again on the page."
+FAILED = "This file could not be made. The server's log has the details."
 _log = logging.getLogger(__name__)
 
 
 def routes(base: str) -> list[Route]:
-    """The route of files, below the path `base` that the server has for the app."""
+    """The route of files, below the app's path `base` on the server."""
     prefix = f"/{base.strip('/')}" if base.strip("/") else ""
     return [Route(f"{prefix}/live/{{token}}/{{page}}/files/{{mark}}/{{name}}", _answer)]
 
 
 def _answer(request: Request) -> Response:
-    """The file, piece by piece; 404 if there is none, 500 if it cannot be made. Not async: it runs in a thread."""
+    """The file in pieces; 404 if it does not exist, 500 if it cannot be made. Not async, so it runs in a thread."""
     at = request.path_params
     tab = feed.find(at["token"])
     try:
@@ -36,9 +36,9 @@ def _answer(request: Request) -> Response:
         if file is None:
             return PlainTextResponse(GONE, status_code=404)
         pieces = file.make()
-        first = next(pieces, b"")  # what goes wrong goes wrong here, while there is still a status to say so
-    except Exception:
-        _log.exception("the file %r could not be made", at["name"])
+        first = next(pieces, b"")  # an error here can still change the status
+    except Exception:  # noqa: BLE001 (logged; a file can fail in any way)
+        _log.exception("The file %r could not be made", at["name"])
         return PlainTextResponse(FAILED, status_code=500)
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",

@@ -1,13 +1,16 @@
-"""Where browsers fetch what pages show. No Streamlit in here.
+"""The route from which browsers fetch the content of pages. No Streamlit in here.
 
-A refresh of Streamlit's elements has the browser go over the whole page, which takes longer than drawing what is new:
-time that chains on the same machine could use. So a page only lays out places, and its content is fetched from here.
+When Streamlit updates its elements, the browser processes the whole page. This takes longer than drawing the changes,
+time that chains on the same machine could use. So a page only lays out places, and the browser fetches their content
+from here.
 """
 
 from __future__ import annotations
 
 import logging
 import secrets
+from functools import partial
+from math import isfinite
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -16,41 +19,41 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from dashboard.live import assets
-from dashboard.live.cache import PartCache
+from dashboard.live.cache import PartCache, message
 from dashboard.views.view import View
 
 _LONGEST_NUMBER = 15  # digits
-_HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-store"}  # compressing took longer than the rest
+_HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-store"}  # compression was slower
 _log = logging.getLogger(__name__)
 
 
 class Tab(Protocol):
-    """One browser tab. Both methods raise KeyError for a page that the tab does not have."""
+    """A browser tab. Both methods raise KeyError for a page that the tab does not have."""
 
     def view(self, page: str) -> View:
-        """What the page shows now."""
+        """The view of the page at this moment."""
 
     def cache(self, page: str) -> PartCache:
-        """What the browser has of the page; the same object at each call."""
+        """The parts of the page that the browser has; the same object at each call."""
 
 
 _tabs: WeakValueDictionary[str, Tab] = WeakValueDictionary()
 
 
 def register(tab: Tab) -> str:
-    """A token that nobody can guess; with it the tab is found for as long as the tab exists."""
+    """Register a tab under a new token that nobody can guess. It stays registered as long as the tab exists."""
     token = secrets.token_urlsafe(16)
     _tabs[token] = tab
     return token
 
 
 def restore(token: str, tab: Tab) -> None:
-    """Have a tab found again by the token that it had: its browser has come back."""
+    """Register a tab again under its old token: its browser has returned."""
     _tabs[token] = tab
 
 
 def forget(token: str) -> None:
-    """The tab was closed: it is not found any more."""
+    """Remove a tab that was closed."""
     _tabs.pop(token, None)
 
 
@@ -60,18 +63,19 @@ def find(token: str) -> Any:
 
 
 def address(token: str, page: str) -> str:
-    """Where a page's content is, relative to the app's address."""
+    """The address of a page's content, relative to the app's address."""
     return f"live/{token}/{page}"
 
 
 def routes(base: str) -> list[Route]:
-    """All routes of the live transport, below the path `base` that the server has for the app."""
+    """All routes of the live transport, below the app's path `base` on the server."""
     prefix = f"/{base.strip('/')}" if base.strip("/") else ""
-    return [*assets.routes(prefix), Route(f"{prefix}/{address('{token}', '{page}')}", _answer)]
+    page = f"{prefix}/{address('{token}', '{page}')}"
+    return [*assets.routes(prefix), Route(page, _answer), Route(f"{page}/closer/{{place}}", _answer_closer)]
 
 
 def _answer(request: Request) -> Response:
-    """200 with news; 205 if the page's layout differs; 404 for an unknown tab or page; 500 if the view fails.
+    """200 with changes; 205 if the layout differs; 404 for an unknown tab or page; 500 if the view raises an error.
 
     Not async, so that Starlette runs it in a thread: a view may take time.
     """
@@ -89,10 +93,38 @@ def _answer(request: Request) -> Response:
         view = tab.view(page)
         if view.mark != request.query_params.get("mark"):
             return _empty(205)
-        return Response(cache.news(view, int(since)), headers=_HEADERS)
-    except Exception:
+        return Response(cache.changes(view, int(since)), headers=_HEADERS)
+    except Exception:  # noqa: BLE001 (logged; a view can fail in any way)
         _log.exception("The page %r has no view", page)
         return _empty(500)
+
+
+def _answer_closer(request: Request) -> Response:
+    """The chart at a place, with x limited to `from` … `to`; 400 for a wrong range, 404 without such a chart."""
+    tab, page = _tabs.get(request.path_params["token"]), request.path_params["page"]
+    between = _range(request)
+    if between is None:
+        return _empty(400)
+    try:
+        charts = tab.view(page).charts if tab is not None else ()
+    except KeyError:
+        return _empty(404)
+    except Exception:  # noqa: BLE001 (logged; a view can fail in any way)
+        _log.exception("The page %r has no view", page)
+        return _empty(500)
+    for chart in charts:
+        if chart.place == request.path_params["place"] and chart.closer is not None:
+            return Response(message(chart, partial(chart.closer, *between)), headers=_HEADERS)
+    return _empty(404)
+
+
+def _range(request: Request) -> tuple[float, float] | None:
+    """The range of x in the query; None if there is no such range."""
+    try:
+        low, high = (float(request.query_params.get(end, "")) for end in ("from", "to"))
+    except ValueError:
+        return None
+    return (low, high) if isfinite(low) and isfinite(high) and low < high else None
 
 
 def _empty(status: int) -> Response:

@@ -1,4 +1,4 @@
-"""A chart as bytes. The one module outside figures/ that knows Plotly; no Streamlit in here."""
+"""A chart as bytes. The only module outside figures/ that imports Plotly; no Streamlit in here."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from plotly.io.json import to_json_plotly
 
 from dashboard.figures.look import Chart
 
-CANNOT_BE_DRAWN = "This chart cannot be drawn; the server's log has the details."
-_SET_ELSEWHERE = {"template", "width", "height"}  # theme and container decide
+CANNOT_BE_DRAWN = "This chart cannot be drawn. The server's log has the details."
+_LEFT_OUT = {"template", "width", "height"}  # the theme and the container set these
 
 
-def chart_message(chart: Chart, place: str, title: str, height: int, library: str) -> bytes:
-    """`chart` as the browser reads it, `height` pixels high; `library` is where the browser finds plotly.js.
+def chart_message(
+    chart: Chart, place: str, title: str, height: int, library: str, *, subject: int = 0, closer: bool = False
+) -> bytes:
+    """A chart as the browser reads it, `height` pixels high. `library` is the address of plotly.js.
 
-    Colours come from Streamlit's theme in place of the figure's template.
+    `subject` changes when the chart shows something else. `closer` says that the browser can request a range of x.
+    Streamlit's theme replaces the colours of the figure's template.
     """
     words = {"alt": chart.alt, "title": title, "caption": chart.caption}
-    return figure_message(chart.figure, place=place, height=height, library=library, **words)
+    about = {"place": place, "height": height, "library": library, "subject": subject, "closer": closer}
+    return figure_message(chart.figure, **about, **words)
 
 
 def no_chart() -> Chart:
-    """What is shown in place of a chart that raised an error."""
+    """The chart that replaces a chart with an error."""
     hidden = {"visible": False}
     note = {"text": CANNOT_BE_DRAWN, "showarrow": False, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"}
     figure = go.Figure(layout={"xaxis": hidden, "yaxis": hidden, "annotations": [note]})
@@ -36,10 +40,10 @@ def no_chart() -> Chart:
 def figure_message(figure: go.Figure | dict[str, Any], **settings: Any) -> bytes:
     """Length of the header (uint32), header (JSON: figure, settings, version), arrays as raw numbers.
 
-    Equal figures have equal versions, and the browser does not draw them again.
+    Equal figures have equal versions: the browser does not draw them again.
     """
     content = figure if isinstance(figure, dict) else figure.to_dict()
-    layout = {name: value for name, value in content.get("layout", {}).items() if name not in _SET_ELSEWHERE}
+    layout = {name: value for name, value in content.get("layout", {}).items() if name not in _LEFT_OUT}
     arrays = _Arrays()
     header = {"figure": arrays.taken_from({"data": content.get("data", []), "layout": layout}), **settings}
     version = crc32(b"".join(arrays.blocks), crc32(repr(header).encode()))
@@ -48,7 +52,7 @@ def figure_message(figure: go.Figure | dict[str, Any], **settings: Any) -> bytes
 
 
 class _Arrays:
-    """The number arrays of a figure, end to end. The figure keeps plotly.js's array form with start and end of each."""
+    """The number arrays of a figure, joined. In the figure, the start and end of each array replace its numbers."""
 
     def __init__(self) -> None:
         self.blocks: list[bytes] = []
@@ -80,8 +84,8 @@ def _decoded(spec: dict[str, Any]) -> np.ndarray:
 
 
 def _compact(array: np.ndarray) -> np.ndarray:
-    """No wider than a screen shows: float32, or the integers as they are. plotly.js has no 64-bit integers: float64."""
+    """The array as float32, or as its own integers. plotly.js has no 64-bit integers: they become float64."""
     if array.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # beyond float32 is infinity, which plotly.js leaves out
+        with np.errstate(over="ignore"):  # too large for float32 becomes infinity, which plotly.js leaves out
             return array.astype("<f4")
     return array.astype("<f8" if array.dtype.itemsize == 8 else array.dtype.newbyteorder("<"))

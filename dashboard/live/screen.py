@@ -1,45 +1,45 @@
-"""The pages of one tab, as the browser fetches them: what each shows, and the files that it offers."""
+"""The pages of a tab as the browser fetches them: their views and their files."""
 
 from __future__ import annotations
 
 from dashboard.live import feed
 from dashboard.live.cache import PartCache
-from dashboard.views.registry import FILES, SHOWN
+from dashboard.views.registry import FILES, VIEW_STATES
 from dashboard.views.view import View
 from dashboard.work.files import File
 from dashboard.work.tab import Tab
 
 
 class Screen:
-    """One tab's pages. The address is known to the tab's browser alone, and ends with the tab."""
+    """The pages of a tab. Only the tab's browser knows their address, which ends with the tab."""
 
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
         self.token = feed.register(self)
         tab.address = f"live/{self.token}"
-        self._caches = {page: PartCache() for page in SHOWN}
+        self._caches = {page: PartCache() for page in VIEW_STATES}
 
     def open(self) -> None:
-        """The browser is there, perhaps again: its address is known."""
+        """Make the address known: the browser is there, perhaps again."""
         feed.restore(self.token, self)
 
     def close(self) -> None:
-        """The browser is gone: stop the tab's work, forget its address. Flags only: the server's loop calls this."""
+        """Stop the tab's work and forget its address. This only sets flags, because the event loop calls it."""
         self.tab.end()
         feed.forget(self.token)
 
     def address(self, page: str) -> str:
-        """Where the browser fetches what this page shows."""
+        """The address of this page's content."""
         return feed.address(self.token, page)
 
     def view(self, page: str) -> View:
-        """What the page shows now."""
-        return SHOWN[page](self.tab.settings[page], self.tab.now()).view()
+        """The view of the page at this moment."""
+        return VIEW_STATES[page](self.tab.settings[page], self.tab.snapshot()).view()
 
     def cache(self, page: str) -> PartCache:
-        """What the browser has of the page."""
+        """The parts of the page that the browser has."""
         return self._caches[page]
 
     def file(self, page: str, mark: str, name: str) -> File | None:
-        """A file that the page offers, or offered a moment ago."""
-        return FILES[page](self.tab.settings[page], self.tab.now(), mark, name) if page in FILES else None
+        """A file that the page offers, or offered a moment ago; None if there is no such file."""
+        return FILES[page](self.tab.snapshot(), mark, name) if page in FILES else None

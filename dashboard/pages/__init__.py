@@ -1,1 +1,1 @@
-"""The parts of each page: which widgets at the side, and which place for each part of the view. Streamlit only."""
+"""The layout of each page: the widgets in the sidebar, and a place for each part of the view."""

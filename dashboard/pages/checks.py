@@ -1,4 +1,4 @@
-"""Checks: what is checked, the matrix of verdicts, a closer look at one of them, and right against wrong."""
+"""Checks: the controls, the matrix of verdicts, the findings of one cell, and a correct against a wrong sampler."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import streamlit as st
 from dashboard import figures
 from dashboard.live import component
 from dashboard.pages import page
-from dashboard.settings.checks import CONTESTS, CUSTOM, LOOKS, CheckSettings, sampler_title
-from dashboard.settings.uploads import TARGET
+from dashboard.settings.checks import CONTEST_DRAWS, CONTESTS, CUSTOM, CheckSettings, sampler_title
+from dashboard.settings.uploads import takes_data
 from dashboard.views import beads, contest
-from dashboard.views.checks import Shown
+from dashboard.views.checks import ViewState
 from dashboard.views.exhibits import quantities
 from dashboard.widgets import controls, sampling, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
@@ -30,7 +30,7 @@ def sidebar(here: Controls) -> None:
         controls.seed(here)
         controls.toggle(
             here, "own", "Add a case of your own",
-            help="A mixture with your components, MDC with another sd, BLR's prior: one more column of the matrix.",
+            help="Adds a column to the matrix: a mixture with your components, MDC with another sd, BLR's prior, …",
         )  # fmt: skip
         if here.settings.custom:
             _custom_case(here)
@@ -41,9 +41,9 @@ def _custom_case(here: Controls) -> None:
     choices = here.settings.choices
     sampling.choose_target_and_sampler(here, f"{CUSTOM}.")
     with sampling.target_settings(here, expanded=True):
-        if choices.target == TARGET:
+        if takes_data(choices.target):
             uploading.choose_known(here, f"{CUSTOM}.data")
-            if choices.data in here.tab.uploads and not choices.built(here.tab.uploads).truths:
+            if choices.data in here.tab.uploads and not choices.built(here.tab.uploads).truth.scalars:
                 st.caption(uploading.NO_TRUTH)
     with st.expander(f"Parameters of {EVERY_SAMPLER[choices.sampler].title}", key="checks.custom.sampler"):
         with page.place("trajectory"):
@@ -54,23 +54,23 @@ def _custom_case(here: Controls) -> None:
             for request in beads.requests(choices, 0):
                 component.part(request.place, "chart")
         sampling.offer_defaults(here)
-    shown = Shown(here.settings, here.tab.now())
+    shown = ViewState(here.settings, here.tab.snapshot())
     for cell in shown.cells:
         if cell.key == (choices.sampler, CUSTOM):
-            _run_button(here, shown, [cell], "Check it", "checks.run.own", primary=True)
+            _run_button(here, shown, [cell], "Check this case", "checks.run.custom", primary=True)
 
 
-def body(here: Controls, shown: Shown) -> None:
-    """The title with the one button that matters now, the matrix, and what lies behind a verdict."""
+def body(here: Controls, shown: ViewState) -> None:
+    """Lay out the title with the main button, the matrix, and the findings of one cell."""
     with page.title("Checks"):
         if shown.working:
             st.button("Stop", icon=":material/stop:", key="checks.stop", on_click=here.tab.stop, args=("checks",),
-                      help="Verdicts that are in stay")  # fmt: skip
+                      help="Stop at once; the verdicts so far stay")  # fmt: skip
         else:
             _run_button(here, shown, shown.cells, "Run all", "checks.run.all", primary=True)
     st.markdown(
-        "Does a sampler draw from the distribution it is meant to draw from? Each cell puts one sampler on one target "
-        "with a known truth to the test; the last two samplers are wrong on purpose, and turn red where it shows."
+        "Does a sampler draw from the right distribution? Each cell of the matrix tests one sampler on one target "
+        "with a known truth. The last two samplers are wrong on purpose: cells turn red where a check finds the error."
     )
     page.problem(here, shown.refusal)
     with page.place("live"):
@@ -86,11 +86,11 @@ def body(here: Controls, shown: Shown) -> None:
 
 
 def _run_button(
-    here: Controls, shown: Shown, cells: list[Cell], label: str, key: str, primary: bool = False
+    here: Controls, shown: ViewState, cells: list[Cell], label: str, key: str, primary: bool = False
 ) -> None:  # fmt: skip
-    """A button that checks these cells; what of them is done is not done again."""
+    """A button that checks these cells. Checks that are done are not repeated."""
     left = shown.left(cells)
-    done = "All of it is checked with these settings: take another seed for fresh draws." if not left else None
+    done = "Everything is checked with these settings. Choose another seed for new draws." if not left else None
     st.button(
         label, key=key, icon=":material/play_arrow:", type="primary" if primary else "secondary", help=done,
         disabled=not left or shown.working, on_click=_run, args=(here, cells),
@@ -98,8 +98,8 @@ def _run_button(
 
 
 def _clicked(here: Controls, event: Any) -> None:
-    """A cell of the matrix is chosen, or a row is run. The browser's word is checked."""
-    shown = Shown(here.settings, here.tab.now())
+    """Handle a click in the matrix: choose a cell, or check a row. The names that the browser sends are verified."""
+    shown = ViewState(here.settings, here.tab.snapshot())
     match event:
         case {"chosen": [str(sampler), str(case)]} if any(cell.key == (sampler, case) for cell in shown.cells):
             here.take("cell", (sampler, case))
@@ -114,16 +114,16 @@ def _run(here: Controls, cells: list[Cell]) -> None:
 
 
 def _meaning(settings: CheckSettings) -> None:
-    """What a verdict says, and what it does not."""
+    """Explain the verdicts."""
     with st.expander("What a verdict means", icon=":material/help:"):
         st.markdown(
-            "- :red[**✕ wrong**]: a sampler that is right gets this by chance with probability "
-            f"{figures.digits(settings.level, 2)} at most, in each cell; that is divided among its checks and their "
-            "many comparisons.\n"
-            f"- :green[**✓ right**]: no check objected, and each would have caught, with probability {POWER:.0%}, "
-            "errors of the size it states: *the smallest error that it would have caught*. Smaller ones may be there.\n"
-            "- :orange[**? not enough draws to tell**]: no check objected, but errors that matter could have gone "
-            "unseen. Raise the budget, or tune the sampler so that it mixes."
+            "- :red[**✕ wrong**]: a check found an error. A correct sampler gets this verdict by chance with "
+            f"probability {figures.digits(settings.level, 2)} at most, in each cell. It is divided among the checks "
+            "and their many comparisons.\n"
+            "- :green[**✓ right**]: no check found an error. Each check states the smallest error that it would have "
+            f"caught with probability {POWER:.0%}. A smaller error is still possible.\n"
+            "- :orange[**? not enough draws to tell**]: no check found an error, but errors that matter could have "
+            "been missed. Raise the budget, or tune the sampler so that it mixes better."
         )
         for name, check in CHECKS.items():
             st.markdown(f"- **{name.capitalize()}**: {check.help}.")
@@ -132,8 +132,8 @@ def _meaning(settings: CheckSettings) -> None:
 # ------------------------------------------------------------------------------------------------- a closer look
 
 
-def _closer_look(here: Controls, shown: Shown) -> None:
-    """The cell that was chosen: what its checks say, in words and pictures."""
+def _closer_look(here: Controls, shown: ViewState) -> None:
+    """Show the findings of the chosen cell, in words and charts."""
     cell = shown.chosen
     st.subheader(f"{cell.title} on {cell.case.title}", anchor=False)
     with st.container(horizontal=True):
@@ -145,7 +145,7 @@ def _closer_look(here: Controls, shown: Shown) -> None:
         if shown.kinds:
             _choose_kind(here, shown)
         else:
-            st.info("No verdict with these settings yet. Check this cell, or click another.",
+            st.info("There is no verdict with these settings yet. Check this cell, or click another cell.",
                     icon=":material/touch_app:")  # fmt: skip
     with page.place("quantity"):
         found = shown.found(cell)
@@ -157,22 +157,22 @@ def _closer_look(here: Controls, shown: Shown) -> None:
         _table(shown)
 
 
-def _choose_kind(here: Controls, shown: Shown) -> None:
+def _choose_kind(here: Controls, shown: ViewState) -> None:
     key = f"checks.check.{'.'.join(shown.kinds)}"
     st.segmented_control("Look at", shown.kinds, default=shown.kind, required=True, label_visibility="collapsed",
                          format_func=str.capitalize,
                          **bound(key, shown.kind, lambda kind: here.take("check", kind)))  # fmt: skip
 
 
-def _choose_quantity(here: Controls, shown: Shown, names: list[str]) -> None:
+def _choose_quantity(here: Controls, shown: ViewState, names: list[str]) -> None:
     key = f"checks.quantity.{'.'.join(names)}"
     st.selectbox("Quantity", names, names.index(shown.quantity), format_func=figures.plain,
-                 help="Whose distribution is shown.",
+                 help="The quantity whose distribution is shown.",
                  **bound(key, shown.quantity, lambda name: here.take("quantity", name)))  # fmt: skip
 
 
-def _pictures(shown: Shown) -> None:
-    """Histogram and distribution function at the left, z-scores at the right; of other checks one chart."""
+def _pictures(shown: ViewState) -> None:
+    """Histogram and distribution function on the left, z-scores on the right; one chart for other checks."""
     places = [r.place for r in shown.view().charts if not r.place.startswith("contest.") and r.place != "beads"]
     if "z" not in places:
         for place in places:
@@ -184,8 +184,8 @@ def _pictures(shown: Shown) -> None:
             component.part(place, "chart")
 
 
-def _table(shown: Shown) -> None:
-    """Every comparison, smallest p-value first."""
+def _table(shown: ViewState) -> None:
+    """A table of all comparisons, smallest p-value first."""
     frame, finding = shown.comparisons(), shown.finding
     if frame is None or finding is None:
         return
@@ -193,17 +193,17 @@ def _table(shown: Shown) -> None:
     numbers = {name: short for name in frame.columns if name != "compared"}
     st.dataframe(frame, hide_index=True, column_config=numbers, height=min(38 + 35 * len(frame), 330), placeholder="")
     st.caption(
-        f"All comparisons of round {finding.rounds}, smallest corrected p-value first; “corrected” accounts for their "
-        f"number. This check may give a false alarm with probability {figures.digits(finding.level, 2)}, over all "
-        "its rounds."
+        f"All comparisons of round {finding.rounds}, smallest corrected p-value first. The corrected p-value accounts "
+        "for the number of comparisons. This check gives a false alarm with probability "
+        f"{figures.digits(finding.level, 2)} at most, over all its rounds."
     )
 
 
 # -------------------------------------------------------------------------------------------- right against wrong
 
 
-def _contest(here: Controls, shown: Shown) -> None:
-    """Two samplers on one mixture, and a slider for the number of draws."""
+def _contest(here: Controls, shown: ViewState) -> None:
+    """A correct and a wrong sampler on one mixture, with a slider for the number of draws."""
     st.subheader("Right against wrong", anchor=False)
     titles = {name: f"{EVERY_SAMPLER[right].title} and {EVERY_SAMPLER[wrong].title}"
               for name, (_, (right, wrong)) in CONTESTS.items()}  # fmt: skip
@@ -211,43 +211,43 @@ def _contest(here: Controls, shown: Shown) -> None:
     exhibit = here.settings.exhibit
     case, (_, wrong) = CONTESTS[exhibit]
     st.markdown(f"Both start from the same exact draws of *{CASES[case].title}*. {EVERY_SAMPLER[wrong].wrong}")
-    now = contest.Shown(here.settings, shown.now)
+    now = contest.ViewState(here.settings, shown.now)
     with page.place("contest.live"):
         _contest_buttons(here, now)
     with page.place("contest.pictures"):
-        if now.job is not None and now.looks:
+        if now.job is not None and now.tested_after:
             _contest_pictures(here, now)
 
 
-def _contest_buttons(here: Controls, now: contest.Shown) -> None:
-    """Run both, or how far they are and Stop."""
+def _contest_buttons(here: Controls, now: contest.ViewState) -> None:
+    """A button that runs both samplers; while they run, their progress and Stop."""
     exhibit = here.settings.exhibit
     if "contest.remarks" in now.parts():
         component.part("contest.remarks", "remarks")
     elif now.working:
         component.part("contest.status", "status")
         st.button("Stop", icon=":material/stop:", key="contest.stop", on_click=here.tab.stop,
-                  args=(f"contest.{exhibit}",), help="What was tested until then stays.")  # fmt: skip
+                  args=(f"contest.{exhibit}",), help="Stop at once; the tests so far stay.")  # fmt: skip
     elif now.job is None or not now.job.result.finished:
         st.button("Run both", icon=":material/play_arrow:", key="contest.run", on_click=here.tab.contest,
-                  args=(exhibit,), help=f"{CHAINS} chains of {LOOKS[-1]:,} draws each, some seconds")  # fmt: skip
+                  args=(exhibit,), help=f"{CHAINS} chains of {CONTEST_DRAWS[-1]:,} draws each")  # fmt: skip
 
 
-def _contest_pictures(here: Controls, now: contest.Shown) -> None:
+def _contest_pictures(here: Controls, now: contest.ViewState) -> None:
     assert now.job is not None
-    controls.stops(here, "draws", "Draws of each chain", LOOKS,
-                   help=f"How many draws of each of the {CHAINS} chains the pictures and the test get.")  # fmt: skip
+    controls.stops(here, "draws", "Draws of each chain", CONTEST_DRAWS,
+                   help=f"The charts and the test use so many draws of each of the {CHAINS} chains.")  # fmt: skip
     samplers = now.job.result.samplers
     for column, sampler in zip(st.columns(2), samplers, strict=True):
         with column:
             component.part(f"contest.words.{sampler}", "lines")
-    for name, kind in (("q", "density"), ("component", "mass")):
+    for name, kind in now.quantities.items():
         page.charts([request for request in now.charts() if request.place.startswith(f"contest.{name}.")])
         st.caption(figures.caption(kind))
     component.part("contest.path", "chart")
 
 
-def share(here: Controls, shown: Shown) -> None:
-    """The link, and the report."""
-    files = "" if shown.done else "The report appears here when there are verdicts."
-    page.share(here, "This link brings back these controls; Run all then gives the same verdicts.", files)
+def share(here: Controls, shown: ViewState) -> None:
+    """Show the link and the report."""
+    files = "" if shown.done else "The report appears here as soon as there are verdicts."
+    page.share(here, "This link restores these controls. Run all then gives the same verdicts.", files)

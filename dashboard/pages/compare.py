@@ -1,4 +1,4 @@
-"""Compare: what is compared, and a place for each part of what is found."""
+"""Compare: the controls, and a place for each part of the results."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import streamlit as st
 from dashboard import figures
 from dashboard.live import component
 from dashboard.pages import page
-from dashboard.settings.uploads import TARGET
-from dashboard.views.compare import Shown
+from dashboard.settings.uploads import takes_data
+from dashboard.views.compare import ViewState
 from dashboard.views.compare import problem as why_not
 from dashboard.views.side_by_side import captions, titles
 from dashboard.widgets import controls, sampling, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
 from dashboard.widgets.markup import unmarked
-from mahmc import InvalidInput, schedules, tables
+from mahmc import InvalidInput, schedules
 from mahmc.compare import COSTS, WORST
-from mahmc.samplers import SAMPLERS
+from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import ALTERNATE, NONE
 
 
@@ -30,7 +30,7 @@ def sidebar(here: Controls) -> None:
         sampling.choose_target(here)
         choices = here.settings.choices
         with page.place("data"):
-            if choices.target == TARGET:
+            if takes_data(choices.target):
                 uploading.choose_known(here, "data")
         controls.multiselect(here, "samplers", "Samplers", lambda name: SAMPLERS[name].title)
         with page.place("samplers"):
@@ -41,51 +41,54 @@ def sidebar(here: Controls) -> None:
 
 
 def _samplers(here: Controls) -> None:
-    """What is compared beside the samplers that were picked, and the settings of each."""
+    """Additional variants to compare, and the settings of each sampler."""
     choices, able = here.settings.choices, here.settings.able()
     if left_out := [SAMPLERS[name].title for name in here.settings.samplers if name not in able]:
-        st.caption(f"Left out: {', '.join(left_out)}, as this target has no discrete variables to visit.")
-    if choices.family().updates:
+        st.caption(f"Left out: {', '.join(left_out)}. It needs discrete variables, and this target has none.")
+    if choices.family().density.updates:
         controls.toggle(
             here, "iid", "MAHMC: Nᵁ against an i.i.d. schedule of the same mean",
-            help="Also MAHMC with each step drawn on its own, a leapfrog or an update, as many of both on average.",
+            help="Adds MAHMC with i.i.d. steps, with the same mean numbers of leapfrogs and updates.",
         )  # fmt: skip
-    if choices.target == tables.SECOND_TARGET:
-        controls.toggle(here, "second", "Also MAHMC at Nᵁ = 4, ε = 0.035",
-                        help="The paper's second figure for MAHMC on MDC, 6.08e-3.")  # fmt: skip
+    if second := choices.family().presentation.paper.second:
+        title = SAMPLERS[second.sampler].title
+        values = ", ".join(f"{PARAMETERS[name].symbol} = {value:g}" for name, value in second.values.items())
+        controls.toggle(here, "second", f"Also {title} at {values}",
+                        help=f"The paper's second figure for {title} on {choices.target.upper()}, {second.ess:.3g}.",
+                        )  # fmt: skip
     for name in able:
         _sampler(here, name)
 
 
 def _sampler(here: Controls, sampler: str) -> None:
-    """A sampler's settings, the paper's to begin with."""
+    """The settings of a sampler. The paper's settings are the default."""
     choices, method = here.settings.choices, SAMPLERS[sampler]
     with st.expander(method.title, key=f"compare.{sampler}"):
         if method.takes_schedule and choices.updates(sampler):
             _schedule(here, sampler)
         entries = here.settings.entries()
         for name in method.defaults(choices.target):
-            if f"{sampler}.{name}" in entries:  # a schedule may take its place
+            if f"{sampler}.{name}" in entries:  # a schedule may replace this parameter
                 controls.field(here, f"{sampler}.{name}")
         if choices.updates(sampler):
             picked, used = choices.picked(sampler), choices.used(sampler)
             controls.multiselect(here, f"{sampler}.update", "Updates of qᴼ", help=trajectory.UPDATE_HELP, picked=picked)
             if len(used) < len(picked):
-                st.caption(f"Used: {', '.join(used)}. The schedule has no more kinds of update.")
+                st.caption(f"Used: {', '.join(used)}. The schedule has no other kinds of update.")
             usual = choices.outer(sampler)[1]
             controls.select(
                 here, f"{sampler}.outer", "After the trajectory", help=trajectory.OUTER_HELP,
-                titles=lambda name: f"{name} (as usual)" if name == usual else "no update" if name == NONE else name,
+                titles=lambda name: f"{name} (default)" if name == usual else "no update" if name == NONE else name,
             )  # fmt: skip
 
 
 def _schedule(here: Controls, sampler: str) -> None:
-    """A schedule as text. What is no schedule is said, and the last good one stays in use."""
+    """A schedule as text. If the text is not a schedule, the page says why and keeps the last valid schedule."""
     name, choices = f"{sampler}.schedule", here.settings.choices
     entry, draft = here.entry(name), (choices.target, sampler, "text")
     key = here.key(entry)
     text = choices.drafts.get(draft) or entry.value
-    st.text_input("Schedule", text, help=f"{trajectory.SCHEDULE_HELP} Write it as one of: {schedules.FORMS}",
+    st.text_input("Schedule", text, help=f"{trajectory.SCHEDULE_HELP} Write one of: {schedules.FORMS}",
                   **bound(key, text, partial(_typed, here, name, draft)))  # fmt: skip
     try:
         entry.kind.parse(text)
@@ -94,7 +97,7 @@ def _schedule(here: Controls, sampler: str) -> None:
 
 
 def _typed(here: Controls, name: str, draft: tuple[str, ...], typed: str) -> None:
-    """Keep what was typed, and use it if it is a schedule."""
+    """Keep the typed text, and use it if it is a schedule."""
     text = typed.strip() or ALTERNATE
     with suppress(InvalidInput):  # the page says what is wrong
         here.take(name, here.entry(name).kind.parse(text))
@@ -103,20 +106,20 @@ def _typed(here: Controls, name: str, draft: tuple[str, ...], typed: str) -> Non
     here.replace(replace(settings, choices=settings.choices.drafted(draft, text)))
 
 
-def body(here: Controls, shown: Shown) -> None:
-    """The title with the one button that matters now, and places for bars, words and table."""
+def body(here: Controls, shown: ViewState) -> None:
+    """Lay out the title with the main button, and places for bars, words and table."""
     refusal, job = why_not(here.settings, shown.now), shown.job
     with page.title("Compare"):
         if job is not None and job.alive:
             st.button("Stop", icon=":material/stop:", key="compare.stop", on_click=here.tab.stop, args=("compare",),
-                      help="Replicates that are done stay")  # fmt: skip
+                      help="Stop at once; finished replicates stay")  # fmt: skip
         else:
             st.button("Run", icon=":material/play_arrow:", type="primary", disabled=bool(refusal), key="compare.run",
                       on_click=_run, args=(here,))  # fmt: skip
     page.problem(here, refusal)
     left, right = st.columns(2)
     with left:
-        controls.select(here, "cost", "Cost", COSTS.__getitem__, "What effective sample size is divided by.")
+        controls.select(here, "cost", "Cost", COSTS.__getitem__, "Effective sample sizes are divided by this cost.")
     with right:
         _choose_quantity(here, shown)
     with page.place("live"):
@@ -136,25 +139,25 @@ def _run(here: Controls) -> None:
     here.tab.compare(here.settings.comparison(here.tab.uploads))
 
 
-def _choose_quantity(here: Controls, shown: Shown) -> None:
+def _choose_quantity(here: Controls, shown: ViewState) -> None:
     names = shown.job.result.found.quantities if shown.job else ()
     key = f"compare.quantity.{'.'.join(names)}"
     value = shown.quantity or next(iter(names), "")
     st.selectbox(
         "Quantity", names or ("",), (names or ("",)).index(value), disabled=not names,
         format_func=lambda name: "the worst of all" if name == WORST else figures.plain(name),
-        help="Whose effective sample size is compared.",
+        help="The quantity whose effective sample size is compared.",
         **bound(key, value, lambda name: here.take("quantity", _chosen(name, names))),
     )  # fmt: skip
 
 
 def _chosen(name: str, names: tuple[str, ...]) -> str:
-    """The quantity as settings have it: nothing for the main one."""
+    """The quantity as settings have it: "" for the main quantity."""
     return "" if name == names[0] else name
 
 
-def _closer(here: Controls, shown: Shown) -> None:
-    """When it is at rest: open in Explore, and each sampler's draws."""
+def _closer(here: Controls, shown: ViewState) -> None:
+    """After the comparison: buttons that open a run in Explore, and the draws of each sampler."""
     found = shown.found
     assert found is not None
     st.subheader("Open in Explore")
@@ -176,7 +179,7 @@ def _closer(here: Controls, shown: Shown) -> None:
         st.caption(captions(found)[kind])
 
 
-def share(here: Controls, shown: Shown) -> None:
-    """The link, and the table as files."""
-    files = "" if shown.at_rest else "The table appears here as files when a comparison has ended."
-    page.share(here, "This link brings back these controls; Run then gives the same table.", files)
+def share(here: Controls, shown: ViewState) -> None:
+    """Show the link, and the table as files."""
+    files = "" if shown.at_rest else "The table appears here as files when the comparison has ended."
+    page.share(here, "This link restores these controls. Run then gives the same table.", files)

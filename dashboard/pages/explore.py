@@ -1,4 +1,4 @@
-"""Explore: controls at the side, the live part, what comes after a run, and pinned runs."""
+"""Explore: the controls, the live charts, the diagnostics after a run, and pinned runs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard.live import component
 from dashboard.pages import page
-from dashboard.settings.uploads import TARGET, Upload
+from dashboard.settings.uploads import Upload
 from dashboard.views import beads
-from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, Shown
+from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, ViewState
 from dashboard.widgets import controls, sampling, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
 from dashboard.work.job import Status
@@ -24,7 +24,7 @@ from mahmc.targets import FAMILIES, Target
 def sidebar(here: Controls) -> None:
     """All controls."""
     with st.sidebar:
-        controls.segmented(here, "view", "Depth", help="Simple: the essentials. Full: every control and diagnostic.")
+        controls.segmented(here, "view", "Depth", help="Simple: the main controls. Full: every control and diagnostic.")
         full = here.settings.view == "full"
         sampling.choose_target_and_sampler(here)
         with page.place("trajectory"):
@@ -41,12 +41,12 @@ def sidebar(here: Controls) -> None:
             _buttons(here)
         controls.toggle(
             here, "follow", "Restart when I move a slider",
-            help="On: every change of a control starts the chains anew at once. Off: press Run when you are ready.",
+            help="On: every change of a control restarts the chains at once. Off: press Run when you are ready.",
         )  # fmt: skip
 
 
 def _more(here: Controls) -> None:
-    """The target's settings, and the size of a run."""
+    """The parameters of the target, and the size of the run."""
     with sampling.target_settings(here):
         uploading.choose(here)
     with st.expander("Run: chains, draws, seed", key="explore.run.settings"):
@@ -57,7 +57,7 @@ def _more(here: Controls) -> None:
 
 
 def _drawing(here: Controls) -> None:
-    """The schedule as beads on a string."""
+    """The schedule, drawn as beads on a string."""
     text = beads.words(here.settings.choices)
     if text:
         st.caption(text)
@@ -72,9 +72,9 @@ def _buttons(here: Controls) -> None:
     resumable = job is not None and not alive and job.status is Status.STOPPED
     buttons: list[tuple[str, str, bool, Callable[[], None], str]] = [
         ("Run", "play_arrow", spec is not None, lambda: _run(here), "Start chains with these settings"),
-        ("Stop", "stop", alive, lambda: tab.stop("explore"), "Stop at once; what was drawn stays"),
-        ("Continue", "resume", resumable, lambda: tab.resume("explore"), "Go on exactly where it was stopped"),
-        ("Reset", "restart_alt", job is not None, lambda: tab.reset("explore"), "Stop, and forget what was drawn"),
+        ("Stop", "stop", alive, lambda: tab.stop("explore"), "Stop at once; the draws so far stay"),
+        ("Continue", "resume", resumable, lambda: tab.resume("explore"), "Continue exactly where the run was stopped"),
+        ("Reset", "restart_alt", job is not None, lambda: tab.reset("explore"), "Stop, and delete the draws"),
     ]
     columns = st.columns(2, wrap=False)
     for i, (label, icon, enabled, action, text) in enumerate(buttons):
@@ -90,8 +90,8 @@ def _run(here: Controls) -> None:
     here.tab.run_settings()
 
 
-def body(here: Controls, shown: Shown) -> None:
-    """The title with the one button that matters now, the live part, and what comes after a run."""
+def body(here: Controls, shown: ViewState) -> None:
+    """Lay out the title with the main button, the live charts, and the diagnostics after a run."""
     _head(here, shown)
     page.problem(here)
     with page.place("live"):
@@ -109,7 +109,7 @@ def body(here: Controls, shown: Shown) -> None:
             _pins(here, shown)
 
 
-def _head(here: Controls, shown: Shown) -> None:
+def _head(here: Controls, shown: ViewState) -> None:
     tab, job = here.tab, shown.present
     with page.title("Explore"):
         if job is not None and job.alive:
@@ -119,11 +119,13 @@ def _head(here: Controls, shown: Shown) -> None:
                       args=(here,), disabled=shown.spec is None)  # fmt: skip
     with page.place("data"):
         if shown.spec is not None and shown.spec.data:
-            st.caption(f"{TARGET.upper()} on your data: {uploading.described(tab.uploads[shown.spec.data])}.")
+            st.caption(
+                f"{shown.spec.target.upper()} on your data: {uploading.described(tab.uploads[shown.spec.data])}."
+            )
 
 
-def _choose_quantity(here: Controls, shown: Shown) -> None:
-    """Which quantity tiles and charts are about; the main one to begin with."""
+def _choose_quantity(here: Controls, shown: ViewState) -> None:
+    """A list of quantities for tiles and charts. The main quantity is the default."""
     if not shown.names or shown.target is None:
         return
     labels, key = shown.labels(), f"explore.quantity.{shown.target.name}.{len(shown.names)}"
@@ -138,8 +140,8 @@ def _choose_quantity(here: Controls, shown: Shown) -> None:
 # ------------------------------------------------------------------------------------------------ after the run
 
 
-def _after(shown: Shown) -> None:
-    """Diagnostics that need a run at rest, in tabs."""
+def _after(shown: ViewState) -> None:
+    """The diagnostics of a run that has stopped, in tabs."""
     if not shown.at_rest:
         return
     st.subheader("Diagnostics")
@@ -151,28 +153,28 @@ def _after(shown: Shown) -> None:
         _table(shown)
 
 
-def _table(shown: Shown) -> None:
+def _table(shown: ViewState) -> None:
     result = shown.result
     if result is None or not result.estimated:
-        st.caption("Diagnostics of all quantities are being worked out …")
+        st.caption("Computing the diagnostics of all quantities …")
         return
     whole = st.column_config.NumberColumn(format="%.0f")
     st.dataframe(shown.summary(), column_config={"ESS bulk": whole, "ESS tail": whole,
                                                  "R-hat": st.column_config.NumberColumn(format="%.4f"),
                                                  "z-score": st.column_config.NumberColumn(format="%.2f")})  # fmt: skip
-    source = next((truth.source for truth in result.target.truths.values()), "none known")
+    source = next((truth.source for truth in result.target.truth.scalars.values()), "none known")
     st.caption(
-        f"Truth: {source}. The z-score is the distance of the mean from the truth in Monte Carlo errors; beyond 3 in "
-        "absolute value is suspicious. An empty cell is undefined: the quantity never changed, or its truth is not "
-        "known."
+        f"Truth: {source}. The z-score is the difference between mean and truth, divided by the Monte Carlo error. An "
+        "absolute value above 3 is suspicious. An empty cell is undefined: the quantity never changed, or its truth is "
+        "unknown."
     )
 
 
 # ------------------------------------------------------------------------------------------------- pinned runs
 
 
-def _pins(here: Controls, shown: Shown) -> None:
-    """Up to four runs kept for comparison."""
+def _pins(here: Controls, shown: ViewState) -> None:
+    """Up to four runs that are kept for comparison."""
     pins, job = here.tab.pins, here.tab.jobs.get("explore")
     if not pins and not shown.at_rest:
         return
@@ -180,7 +182,7 @@ def _pins(here: Controls, shown: Shown) -> None:
     kept = any(pin.job is job for pin in pins)
     st.button("Pin this run", icon=":material/push_pin:", on_click=here.tab.pin, key="explore.pin",
               disabled=len(pins) >= MOST_PINS or kept or not shown.at_rest,
-              help=f"Keep up to {MOST_PINS} runs: they are drawn over the histogram and compared below.")  # fmt: skip
+              help=f"Keep up to {MOST_PINS} runs: they are added to the histogram and compared below.")  # fmt: skip
     for pin in pins:
         _pin_row(here, pin.name, pin.job.number, pin.job.work.spec, pin.job.work.snapshot().drawn)
     if pins:
@@ -201,20 +203,20 @@ def _pin_row(here: Controls, name: str, number: int, spec: RunSpec, drawn: int) 
 # ------------------------------------------------------------------------------------------------------ sharing
 
 
-def share(here: Controls, shown: Shown) -> None:
-    """The link, the program, and files."""
+def share(here: Controls, shown: ViewState) -> None:
+    """Show the link, the program and the files."""
     spec, target = (shown.job.result.spec, shown.target) if shown.job else (shown.spec, shown.target)
     if spec is None or target is None:
         return
-    about = "This link, seed included, brings back these controls; Run then gives the same draws, bit for bit."
-    about += " Your data are not part of it." if spec.data else ""
+    about = "This link restores these controls, seed included. Run then gives the same draws, bit for bit."
+    about += " The link does not contain your data." if spec.data else ""
     rest = shown.result is not None and shown.job is not None and not shown.job.alive and bool(shown.result.drawn)
-    files = f"Draws take {shown.memory()} in memory." if rest else "Files appear here when a run has ended."
+    files = f"Draws take {shown.memory()} in memory." if rest else "Files appear here when the run has ended."
     page.share(here, about, files, snippet(spec, target, here.tab.uploads.get(spec.data)))
 
 
 def snippet(spec: RunSpec, target: Target, upload: Upload | None = None) -> str:
-    """The program that makes this run. Of a file only the name is told, not where it lies."""
+    """The program that makes this run. It contains the names of files, but not their folders."""
     file = Path(FAMILIES[spec.target].file).name
     load = f"mahmc.load_targets({file!r})  # where this target is written\n" if file else ""
     imports = "import mahmc\n"
@@ -224,7 +226,7 @@ def snippet(spec: RunSpec, target: Target, upload: Upload | None = None) -> str:
         load = (
             f"table = tabular.read(Path({upload.file!r}).read_bytes())  # your file\n"
             f"X, y, names = tabular.design(table, {upload.column!r})\n"
-            f"target = mahmc.targets.{TARGET}(X, y{settings})\n"
+            f"target = mahmc.targets.{spec.target}(X, y{settings})\n"
         )
-    shown = f"print(run.acceptance, run.ess({target.paper_quantity!r}))"
+    shown = f"print(run.acceptance, run.ess({target.presentation.main_quantity!r}))"
     return f"{imports}\n{load}{spec.to_python()}\n{shown}\n"

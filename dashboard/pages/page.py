@@ -1,16 +1,17 @@
-"""What every page does, in the same order: open, let widgets change settings, follow, lay out, share.
+"""The steps of every page, in this order: open, show the controls, follow, lay out, share.
 
-here = page.opened("explore")     # the address becomes settings, once
-explore.sidebar(here)             # widgets show the settings; their events have changed them already
-shown = page.followed(here)       # settings and jobs become a view, which the browser follows
-explore.body(here, shown)         # a place for each part of the view
-page.share(here, shown)           # the link, and files
+here = page.opened("explore")     # read the address into the settings, once
+explore.sidebar(here)             # widgets show the settings; their events have already changed them
+shown = page.followed(here)       # make a view of settings and jobs, which the browser follows
+explore.body(here, shown)         # lay out a place for each part of the view
+page.share(here, shown)           # show the link and the files
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import streamlit as st
@@ -19,23 +20,23 @@ from streamlit.runtime.state.session_state import WStates
 from dashboard.live import component
 from dashboard.live.screen import Screen
 from dashboard.settings import link
-from dashboard.views.registry import SHOWN
+from dashboard.views.registry import VIEW_STATES
 from dashboard.views.view import ChartRequest
 from dashboard.widgets.controls import Controls
 from dashboard.widgets.markup import unmarked
 from dashboard.work.estimates import preload
 from dashboard.work.tab import Tab
 
-FIRST_PAGE = "overview"  # at the app's own address
+FIRST_PAGE = "overview"  # its address is that of the app
 
-_pages_are_claimed = False
+navigation_called = Event()  # set once st.navigation was called in this process
 
 
 def _iterated(states: WStates) -> Iterator[str]:
-    """The keys as they are now.
+    """An iterator over a copy of the keys.
 
-    When a page runs again while its last run ends, both work on the same states, each under a lock of its own.
-    Streamlit iterates over the dict itself, and a key that comes or goes meanwhile ended the run with an error.
+    A page may run again while its previous run ends. Both runs use the same states, each with its own lock. Streamlit
+    iterates over the dict itself, so a key that was added or removed meanwhile raised an error.
     """
     return iter(list(states.states))
 
@@ -44,7 +45,7 @@ WStates.__iter__ = _iterated  # type: ignore[method-assign]
 
 
 def opened(name: str) -> Controls:
-    """This tab on the page of that name. The link counts that the page was opened with."""
+    """Open the page of this name, with the settings of the link in the address. Return its controls."""
     _claim_pages()
     _preloaded()
     tab = _screen().tab
@@ -53,9 +54,9 @@ def opened(name: str) -> Controls:
 
 
 def followed(here: Controls) -> Any:
-    """What the page shows at this moment; the browser follows it from here on, and shows its link as the address."""
+    """The page's state at this moment. The browser follows the page from now on and shows its link as the address."""
     tab, page = here.tab, here.page
-    shown = SHOWN[page](here.settings, tab.now())
+    shown = VIEW_STATES[page](here.settings, tab.snapshot())
     component.follow(
         _screen().address(page), shown.view().mark, link.text(here.settings), path="" if page == FIRST_PAGE else page,
         on_navigate=lambda query: tab.follow(page, link.split(query)),
@@ -64,7 +65,7 @@ def followed(here: Controls) -> Any:
 
 
 def problem(here: Controls, *others: str) -> None:
-    """What is wrong with the link, or with the settings."""
+    """Show what is wrong with the link or the settings."""
     with place("problem"):
         for text in (here.tab.problem(here.page), *others):
             if text:
@@ -72,7 +73,7 @@ def problem(here: Controls, *others: str) -> None:
 
 
 def title(text: str) -> Any:
-    """The page's title, in a row with room for the one button that matters now."""
+    """Show the page's title. Return its row, which has room for the main button."""
     row = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with row:
         st.title(text, width="content")
@@ -80,7 +81,7 @@ def title(text: str) -> Any:
 
 
 def charts(requests: Sequence[ChartRequest], columns: int = 2) -> None:
-    """A place for each chart, side by side."""
+    """Lay out a place for each chart, side by side."""
     for first in range(0, len(requests), columns):
         row = requests[first : first + columns]
         for column, request in zip(st.columns(columns), row, strict=False):
@@ -89,17 +90,17 @@ def charts(requests: Sequence[ChartRequest], columns: int = 2) -> None:
 
 
 def place(name: str) -> Any:
-    """Room for a part of the page that may be empty.
+    """A container for a part of the page that may be empty.
 
-    Streamlit knows blocks and widgets by their number in the page. With room for each part, whatever comes or goes in
-    one of them leaves the others as they are. Without it a chart is built again, and a button that moves up is there
-    twice until the page has run to its end.
+    Streamlit identifies blocks and widgets by their position in the page. With a container for each part, a change in
+    one part does not move the others. Without containers a chart would be built again, and a button that moves up would
+    be visible twice until the page has run to its end.
     """
     return st.container(key=f"place.{name}")
 
 
 def share(here: Controls, about: str, files: str, python: str = "") -> None:
-    """The link that brings the settings back, the program that gives the same, and files to download."""
+    """Show the link that restores the settings, the equivalent program, and files to download."""
     with st.expander("Share and download", icon=":material/share:", key=f"{here.page}.share"):
         st.caption(about)
         st.code(f"?{link.text(here.settings)}", language=None, wrap_lines=True)
@@ -115,14 +116,15 @@ def share(here: Controls, about: str, files: str, python: str = "") -> None:
 
 
 def _screen() -> Screen:
-    """This session's screen. Its jobs end, and its address is forgotten, when the browser's tab is closed.
+    """The screen of this session. When the browser's tab is closed, its jobs end and its address is forgotten.
 
-    A browser that lost its connection comes back to the same session, but Streamlit has released what was cached for
-    it: so each run of a page looks whether the screen is among what is to be released.
+    A browser that lost its connection returns to the same session, but Streamlit has already released the objects that
+    were cached for it. So each run of a page makes sure that the screen is among the cached objects.
     """
     if "screen" not in st.session_state:
         st.session_state.screen = Screen(Tab())
-    screen, held = st.session_state.screen, _ends_with_the_tab()
+    screen: Screen = st.session_state.screen
+    held = _ends_with_the_tab()
     if screen not in held:
         held.append(screen)
         screen.open()
@@ -141,20 +143,19 @@ def _ends_with_the_tab() -> list[Screen]:
 
 @st.cache_resource(show_spinner=False)
 def _preloaded() -> bool:
-    """Once in the life of the server."""
+    """Import packages in the background, once for each server."""
     preload()
     return True
 
 
 def _claim_pages() -> None:
-    """Have app.py run even where the first thing a new server is asked for is the link of a page.
+    """Make Streamlit run app.py, even if the first request to a new server is the link of a page.
 
-    Streamlit then runs the file in pages/ by itself, with a menu of its own, until st.navigation is called once in the
-    process. So the first page to run calls it, and starts over.
+    Streamlit runs the file in pages/ on its own, with its own menu, until st.navigation is called once in the process.
+    So the first page that runs calls st.navigation and then starts again.
     """
-    global _pages_are_claimed
-    if not _pages_are_claimed:
-        _pages_are_claimed = True
+    if not navigation_called.is_set():
+        navigation_called.set()
         pages = sorted((Path(__file__).parents[2] / "pages").glob("*.py"))
         st.navigation([st.Page(page, default=page.stem == FIRST_PAGE) for page in pages], position="hidden")
         st.rerun()

@@ -1,4 +1,4 @@
-"""Settings of Checks: how strict, which cell is looked at, and a custom case beside the built-in ones."""
+"""Settings of Checks: how strict checks are, which cell is open, and a custom case beside the built-in cases."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from dashboard.settings.choices import Choices
 from dashboard.settings.entries import Entry, Flag, Kind, Name, Number, OneOf, Settings
-from dashboard.settings.uploads import TARGET, Uploads
+from dashboard.settings.uploads import Uploads
 from mahmc import InvalidInput, Parameter, RunSpec
-from mahmc.checks import CASES, CHECKS, LEVEL, Case, Cell, new_cell, own_cell
+from mahmc.checks import CASES, CHECKS, LEVEL, Case, Cell, custom_cell, new_cell
 from mahmc.checks.matrix import BUDGETS, fits, step_cell
-from mahmc.own.samplers import LOADED
+from mahmc.custom.samplers import LOADED
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.spec import RUN_PARAMETERS
 from mahmc.targets import Target, build
@@ -25,20 +25,20 @@ STRICTNESS = {
     for p in (
         Parameter(
             "budget", "", "Budget",
-            "Times the usual number of draws. Four times as many see errors half as large, and take four times as "
-            "long; with very few there is not enough to tell.",
+            "The number of draws, relative to the usual number. Four times as many draws show errors of half the size "
+            "and take four times as long. Very few draws are not enough for a verdict.",
             low=BUDGETS[0], high=BUDGETS[1], slider=(0.05, 10.0), log=True, default=1.0,
         ),
         Parameter(
             "level", "", "False alarms",
-            "The probability with which a sampler that is right is called wrong, for each cell, at most.",
+            "The largest probability that a correct sampler is called wrong, for each cell.",
             low=1e-9, high=0.1, slider=(1e-6, 0.1), log=True, default=LEVEL,
         ),
         RUN_PARAMETERS["seed"],
     )
 }  # fmt: skip
 CONTESTS = {"naive": ("gmm", ("mahmc", "naive")), "asymmetric": ("gmm-overlapping", ("mahmc", "asymmetric"))}
-LOOKS = tuple(2**k for k in range(13))  # draws of each chain, after which a contest looks
+CONTEST_DRAWS = tuple(2**k for k in range(13))  # a contest tests both samplers after this many draws of each chain
 FIRST_CELL = ("naive", "gmm")
 CUSTOM_FIRST = Choices("gmm")
 
@@ -61,12 +61,12 @@ class CellName:
 
 @dataclass(frozen=True)
 class DrawsShown:
-    """How many draws of each chain a contest shows: one of its looks."""
+    """How many draws of each chain a contest shows: one of CONTEST_DRAWS."""
 
-    allowed = f"a power of two up to {LOOKS[-1]}"
+    allowed = f"a power of two up to {CONTEST_DRAWS[-1]}"
 
     def parse(self, text: str) -> int:
-        if text not in map(str, LOOKS):
+        if text not in map(str, CONTEST_DRAWS):
             raise InvalidInput(f"must be {self.allowed}")
         return int(text)
 
@@ -76,16 +76,18 @@ class DrawsShown:
 
 @dataclass(frozen=True)
 class CheckSettings(Settings):
-    choices: Choices = CUSTOM_FIRST  # of the custom case
-    custom: bool = False  # whether there is one
+    """The settings of Checks."""
+
+    choices: Choices = CUSTOM_FIRST  # target and sampler of the custom case
+    custom: bool = False  # whether there is a custom case
     budget: float = STRICTNESS["budget"].default
     level: float = STRICTNESS["level"].default
     seed: int = STRICTNESS["seed"].default
-    cell: tuple[str, str] = FIRST_CELL  # sampler and case that are looked at closely
+    cell: tuple[str, str] = FIRST_CELL  # sampler and case of the open cell
     check_shown: str = "marginals"
-    quantity: str = ""  # of marginals, that is shown
-    exhibit: str = "naive"  # the contest that is shown
-    draws: int = 1024  # of each chain, that it shows
+    quantity: str = ""  # whose marginal distribution is shown
+    exhibit: str = "naive"  # which contest is shown
+    draws: int = 1024  # how many draws of each chain the contest shows
 
     def entries(self) -> dict[str, Entry]:
         found: dict[str, Entry] = {
@@ -103,7 +105,7 @@ class CheckSettings(Settings):
         return found | (self._custom_entries() if self.custom else {})
 
     def _custom_entries(self) -> dict[str, Entry]:
-        """Of all samplers, as each has a row in the custom column."""
+        """Entries of all samplers: each has a row in the custom column."""
         choices, prefix = self.choices, f"{CUSTOM}."
         found = choices.target_entries(prefix)
         found[f"{prefix}target"] = replace(found[f"{prefix}target"], default=CUSTOM_FIRST.target)
@@ -133,7 +135,7 @@ class CheckSettings(Settings):
         return {name: getattr(self, name) for name in STRICTNESS}
 
     def cells(self, uploads: Uploads) -> tuple[list[Cell], str]:
-        """The matrix, row by row, as yet without results; and why the custom case cannot be checked."""
+        """The cells of the matrix, row by row, without results; and why the custom case cannot be checked."""
         custom, problem = {}, ""
         if self.custom:
             try:
@@ -147,19 +149,16 @@ class CheckSettings(Settings):
 
     def _custom_cells(self, uploads: Uploads) -> dict[tuple[str, str], Cell]:
         target = self.choices.built(uploads)
-        if not target.truths and target.name == TARGET and not target.fingerprint:
-            raise InvalidInput(
-                "the exact posterior of BLR under this prior is unknown. Take the prior only, where everything is "
-                "exact, or shape 1 and scale 100, for which there is a reference."
-            )
+        if target.truth.unknown and not target.truth.scalars:
+            raise InvalidInput(target.truth.unknown)
         case = Case(CUSTOM, custom_title(target), target.name, dict(target.settings))
         return {
-            (sampler, CUSTOM): replace(own_cell(target, sampler, spec.chosen), case=case)
+            (sampler, CUSTOM): replace(custom_cell(target, sampler, spec.chosen), case=case)
             for sampler, spec in self._custom_specs(uploads).items()
         }
 
     def _custom_specs(self, uploads: Uploads, strict: bool = False) -> dict[str, RunSpec]:
-        """By sampler, of those that can sample the target."""
+        """By sampler: the run of each sampler that can sample the target."""
         choices, target = self.choices, self.choices.built(uploads)
         return {
             sampler: RunSpec.of(target, sampler, **choices.method(sampler, strict and sampler == choices.sampler))
@@ -168,25 +167,18 @@ class CheckSettings(Settings):
 
 
 def custom_title(target: Target) -> str:
-    """A target in few words, with what was chosen of it."""
-    about = target.settings
-    words = {
-        "gmm": lambda: f"GMM, {len(about['weights'])} components",
-        "mdc": lambda: f"MDC, {about['n_w']} of w, sd {about['sd']:g}",
-        "blr": lambda: "BLR, prior only" if about["prior_only"] else "BLR, posterior",
-    }
-    if target.fingerprint:
-        return f"BLR, your data{', prior only' if about['prior_only'] else ''}"
-    return f"your own {words[target.name]() if target.name in words else target.title.partition(':')[0]}"
+    """A short title of a target with its settings."""
+    title = target.presentation.short_title
+    return title if target.fingerprint else f"your own {title}"
 
 
 def rows() -> tuple[str, ...]:
-    """The samplers of the matrix: ours, then those of whoever started the server."""
+    """The samplers of the matrix: those of mahmc, then those that the server was started with."""
     return (*EVERY_SAMPLER, *LOADED)
 
 
 def sampler_title(name: str) -> str:
-    """What a sampler is called."""
+    """The title of a sampler."""
     return EVERY_SAMPLER[name].title if name in EVERY_SAMPLER else name
 
 
@@ -196,6 +188,6 @@ def _templates() -> dict[tuple[str, str], Cell]:
     cells = [new_cell(case, sampler) for sampler in EVERY_SAMPLER for case in CASES.values() if fits(case, sampler)]
     for name, sampler in LOADED.items():
         for case in CASES.values():
-            with suppress(InvalidInput):  # it is not meant for this case
+            with suppress(InvalidInput):  # this sampler does not take this case
                 cells.append(step_cell(sampler, case, build(case.target, **case.settings), name))
     return {cell.key: cell for cell in cells}

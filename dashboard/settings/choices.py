@@ -1,6 +1,6 @@
-"""A target and a sampler, with everything that was chosen of them. All pages share this part of their settings.
+"""A target and a sampler, with all values chosen for them. All pages share this part of their settings.
 
-What was chosen of other targets and samplers stays: whoever goes back to one finds its values again.
+Values chosen for other targets and samplers are kept: they are there again when a person goes back to that target.
 """
 
 from __future__ import annotations
@@ -11,35 +11,36 @@ from functools import lru_cache
 from typing import Any
 
 from dashboard.settings.entries import Entry, Fingerprint, Number, OneOf, ScheduleText, SomeOf
-from dashboard.settings.uploads import TARGET, Uploads
+from dashboard.settings.uploads import Uploads, takes_data
 from mahmc import RunSpec, schedules
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS
 from mahmc.schedules import Schedule
 from mahmc.spec import ALTERNATE, NONE, OF_ALTERNATE, usual_outer
 from mahmc.targets import FAMILIES, Target
 
+DEFAULT_TARGET = next(iter(FAMILIES))  # the first of the paper's
 DEFAULT_SAMPLER = "mahmc"
-ANY = "*"  # in a path, in place of a sampler: for all of them
+ANY = "*"  # in a path in place of a sampler: holds for all samplers
 Path = tuple[str, ...]  # (target, name) of a target's setting, (target, sampler, name) of a sampler's
 
 
 @dataclass(frozen=True)
 class Choices:
-    """`chosen` holds what differs from the defaults, `drafts` texts that are not in use (yet)."""
+    """`chosen` holds the values that differ from the defaults, `drafts` the texts that are typed but not in use."""
 
-    target: str = "mdc"
+    target: str = DEFAULT_TARGET
     sampler: str = DEFAULT_SAMPLER
-    data: str = ""  # fingerprint of uploaded data; "" for those that come with the target
+    data: str = ""  # fingerprint of uploaded data; "" for the data that come with the target
     chosen: Mapping[Path, Any] = field(default_factory=dict)
     drafts: Mapping[Path, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.sampler not in self.samplers():  # the target was changed, and this one cannot sample it
+        if self.sampler not in self.samplers():  # the target was changed, and this sampler cannot sample it
             object.__setattr__(self, "sampler", DEFAULT_SAMPLER)
 
     @classmethod
     def of(cls, spec: RunSpec) -> Choices:
-        """The choices that make this spec."""
+        """The choices that give this spec."""
         method = spec.method
         best = method.defaults(spec.target)
         chosen: dict[Path, Any] = {}
@@ -54,21 +55,21 @@ class Choices:
             chosen[spec.target, spec.sampler, "outer"] = spec.outer
         return cls(spec.target, spec.sampler, spec.data, chosen)
 
-    # ------------------------------------------------------------------------------------------ reading them
+    # ------------------------------------------------------------------------------------------ reading
 
     def family(self) -> Target:
-        """The target with its default settings, for what all of its kind have in common."""
+        """The target with its default settings: enough to know its parameters, updates and samplers."""
         return family(self.target)
 
     def settings(self) -> dict[str, Any]:
-        """The target's settings that were chosen."""
+        """The chosen settings of the target."""
         names = [p.name for p in FAMILIES[self.target].parameters]
         return {name: self.chosen[self.target, name] for name in names if (self.target, name) in self.chosen}
 
     def built(self, uploads: Uploads) -> Target:
-        """The target as it was chosen; InvalidInput if the settings make none."""
+        """The target with the chosen settings; InvalidInput if they are not allowed."""
         settings = self.settings()
-        if self.data in uploads and self.target == TARGET:
+        if self.data in uploads and uploads[self.data].family.name == self.target:
             return uploads[self.data].target(settings)
         return _built(FAMILIES[self.target].build, tuple(settings.items()))
 
@@ -81,44 +82,45 @@ class Choices:
         return EVERY_SAMPLER[sampler or self.sampler].updates(self.family())
 
     def picked(self, sampler: str = "") -> tuple[str, ...]:
-        """The updates Q₁, Q₂, … that were chosen, as far as the sampler can make them; else its default."""
+        """The chosen updates Q₁, Q₂, … that the sampler can make; if there are none, its default update."""
         able = self.updates(sampler)
-        one = self.chosen.get((self.target, sampler or self.sampler, "update"))
-        wanted: Sequence[str] = one if one is not None else self.chosen.get((self.target, "update"), ())
-        return tuple(name for name in wanted if name in able) or able[:1]
+        of_sampler = self.chosen.get((self.target, sampler or self.sampler, "update"))
+        of_target = self.chosen.get((self.target, "update"), ())
+        chosen: Sequence[str] = of_target if of_sampler is None else of_sampler
+        return tuple(name for name in chosen if name in able) or able[:1]
 
     def values(self, sampler: str = "") -> dict[str, Any]:
-        """The sampler's parameters, the best values where nothing was chosen."""
+        """The sampler's parameters: the chosen values, else the best known values."""
         name = sampler or self.sampler
         best = EVERY_SAMPLER[name].defaults(self.target)
         return {n: self.chosen.get((self.target, name, n), value) for n, value in best.items()}
 
     def schedule(self, sampler: str = "") -> str:
-        """The schedule that was chosen, "alternate" where none was."""
+        """The chosen schedule; "alternate" by default."""
         name = sampler or self.sampler
         if not EVERY_SAMPLER[name].takes_schedule or not self.updates(name):
             return ALTERNATE
-        return self.chosen.get((self.target, name, "schedule"), ALTERNATE)
+        return str(self.chosen.get((self.target, name, "schedule"), ALTERNATE))
 
     def law(self) -> Schedule:
-        """P^D as it was chosen."""
+        """The chosen schedule P^D."""
         text = self.schedule()
         return EVERY_SAMPLER[self.sampler].law(self.values()) if text == ALTERNATE else schedules.parse(text)
 
     def used(self, sampler: str = "") -> tuple[str, ...]:
-        """Of the picked updates as many as the schedule has kinds of them; one at least."""
+        """The picked updates that the schedule uses: as many as it has kinds of update, and at least one."""
         text = self.schedule(sampler)
         kinds = 1 if text == ALTERNATE else len(schedules.parse(text).updates)
         return self.picked(sampler)[: max(1, kinds)]
 
     def outer(self, sampler: str = "") -> tuple[str, str]:
-        """The update after a trajectory, and the one that is usual."""
+        """The chosen update after a trajectory, and the usual one."""
         name = sampler or self.sampler
         usual = usual_outer(self.used(name), EVERY_SAMPLER[name])
         return self.chosen.get((self.target, name, "outer"), usual), usual
 
     def method(self, sampler: str = "", strict: bool = False) -> dict[str, Any]:
-        """What was chosen of a sampler, as RunSpec takes it. `strict` passes on updates that go unused as well."""
+        """The chosen values of a sampler, as RunSpec takes them. `strict` includes updates that are not used."""
         name = sampler or self.sampler
         text = self.schedule(name)
         values = {n: v for n, v in self.values(name).items() if text == ALTERNATE or n not in OF_ALTERNATE}
@@ -127,19 +129,19 @@ class Choices:
         schedule = {} if text == ALTERNATE else {"schedule": text}
         return values | schedule | {"update": ",".join(updates) or None, "outer": outer}
 
-    # ------------------------------------------------------------------------------------------ changing them
+    # ------------------------------------------------------------------------------------------ changing
 
     def put(self, path: Path, value: Any) -> Choices:
-        """With this value at a path; None removes it."""
+        """The choices with this value at a path; None removes the value."""
         kept = {p: v for p, v in self.chosen.items() if p != path}
         return replace(self, chosen=kept if value is None else kept | {path: value})
 
     def drafted(self, path: Path, text: str) -> Choices:
-        """With this text kept as a draft."""
+        """The choices with this text kept as a draft."""
         return replace(self, drafts={**self.drafts, path: text})
 
     def adopting(self, spec: RunSpec) -> Choices:
-        """These choices with the target and the sampler of that run, as they are there."""
+        """These choices with the target and the sampler of `spec`, and their values there."""
         mine = Choices.of(spec)
         others = {p: v for p, v in self.chosen.items() if p[0] != spec.target or p[1] in EVERY_SAMPLER or p[1] == ANY}
         kept = {p: v for p, v in others.items() if p[:2] != (spec.target, spec.sampler)}
@@ -147,7 +149,7 @@ class Choices:
         return replace(mine, chosen=kept | dict(mine.chosen), drafts=drafts)
 
     def best(self) -> Choices:
-        """With the sampler's best values, and the usual trajectory."""
+        """The choices with the sampler's best values and the usual trajectory."""
         mine = (self.target, self.sampler)
         return replace(
             self,
@@ -159,18 +161,18 @@ class Choices:
 
     def target_entries(self, prefix: str = "") -> dict[str, Entry]:
         """The target, its settings, and its data."""
-        found = {f"{prefix}target": Entry(OneOf(tuple(FAMILIES)), self.target, "mdc", ("choices", "target"))}
+        found = {f"{prefix}target": Entry(OneOf(tuple(FAMILIES)), self.target, DEFAULT_TARGET, ("choices", "target"))}
         default = self.family().settings
         for p in FAMILIES[self.target].parameters:
             path = (self.target, p.name)
             value = self.chosen.get(path, default[p.name])
             found[f"{prefix}{p.name}"] = Entry(Number(p), value, default[p.name], ("choices", "chosen", *path))
-        if self.target == TARGET:
+        if takes_data(self.target):
             found[f"{prefix}data"] = Entry(Fingerprint(), self.data, "", ("choices", "data"))
         return found
 
     def sampler_entries(self, sampler: str, prefix: str = "", shared_update: bool = True) -> dict[str, Entry]:
-        """A sampler's schedule, parameters, updates and outer update, as far as it has them."""
+        """The schedule, parameters, updates and outer update that a sampler has."""
         method, place = EVERY_SAMPLER[sampler], ("choices", "chosen", self.target, sampler)
         able, text = self.updates(sampler), self.schedule(sampler)
         found: dict[str, Entry] = {}
@@ -184,13 +186,13 @@ class Choices:
             at = ("choices", "chosen", self.target, "update") if shared_update else (*place, "update")
             found["update"] = Entry(SomeOf(able), self.used(sampler), able[:1], at)
             outer, usual = self.outer(sampler)
-            found["outer"] = Entry(OneOf((*self.family().updates, NONE)), outer, usual, (*place, "outer"))
+            found["outer"] = Entry(OneOf((*self.family().density.updates, NONE)), outer, usual, (*place, "outer"))
         return {f"{prefix}{name}": entry for name, entry in found.items()}
 
 
 @lru_cache(maxsize=32)
 def _built(build: Callable[..., Target], settings: tuple[tuple[str, Any], ...]) -> Target:
-    """Built once for all that look at it."""
+    """The target, built once for all pages and tabs."""
     return build(**dict(settings))
 
 

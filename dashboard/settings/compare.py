@@ -1,4 +1,4 @@
-"""Settings of Compare: samplers on one target at equal cost, and what their effective sample sizes are divided by."""
+"""Settings of Compare: samplers on one target at equal cost, and the cost that divides effective sample sizes."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 
 from dashboard.settings.choices import ANY, Choices
 from dashboard.settings.entries import Entry, Flag, Name, Number, OneOf, Settings, SomeOf
-from dashboard.settings.uploads import TARGET, Uploads
-from mahmc import Comparison, Parameter, RunSpec, schedules, tables
+from dashboard.settings.uploads import Uploads, takes_data
+from mahmc import Comparison, Parameter, RunSpec, schedules
 from mahmc.compare import COSTS, REPLICATES
-from mahmc.samplers import PAPER_SAMPLERS, SAMPLERS
+from mahmc.samplers import PAPER_SAMPLERS, PARAMETERS, SAMPLERS
 from mahmc.spec import ALTERNATE, OF_ALTERNATE, RUN_PARAMETERS
-from mahmc.targets import FAMILIES, Target
+from mahmc.targets import FAMILIES, PaperFigure, Target
 
-SECOND = "mahmc, Nᵁ 4"
 SAME_MEAN = "mahmc, i.i.d."
-PREFIX = "compare."  # of all names, in links of earlier versions
+PREFIX = "compare."  # links of earlier versions begin every name with it
 BUDGET = Parameter(
     "budget", "", "Leapfrogs of a replicate",
-    "All chains together. Every sampler gets exactly as many, so the number is rounded to one that divides evenly.",
+    "All chains together. Every sampler gets exactly this many, so the number is rounded until it divides evenly.",
     kind="int", low=1, high=10**9,
 )  # fmt: skip
 COUNT = Parameter(
@@ -31,10 +30,12 @@ COUNT = Parameter(
 
 @dataclass(frozen=True)
 class CompareSettings(Settings):
+    """The settings of Compare."""
+
     choices: Choices = field(default_factory=Choices)
     samplers: tuple[str, ...] = tuple(PAPER_SAMPLERS)
-    iid: bool = False  # MAHMC with each step drawn on its own as well, as many of both kinds on average
-    second: bool = False  # the paper's second figure for MAHMC on MDC as well
+    iid: bool = False  # add MAHMC with i.i.d. steps, and the same mean number of leapfrogs and updates
+    second: bool = False  # add the paper's second figure, if the target has one
     replicates: int = REPLICATES
     seed: int = RUN_PARAMETERS["seed"].default
     cost: str = "leapfrogs"
@@ -52,7 +53,7 @@ class CompareSettings(Settings):
             found |= choices.sampler_entries(sampler, f"{sampler}.", shared_update=False)
         place = ("choices", "chosen", choices.target, ANY, "budget")
         return found | {
-            "budget": Entry(Number(BUDGET), self.budget, choices.family().budget, place),
+            "budget": Entry(Number(BUDGET), self.budget, choices.family().presentation.budget, place),
             "replicates": Entry(Number(COUNT), self.replicates, REPLICATES, ("replicates",)),
             "seed": Entry(Number(RUN_PARAMETERS["seed"]), self.seed, 0, ("seed",)),
             "cost": Entry(OneOf(tuple(COSTS)), self.cost, "leapfrogs", ("cost",)),
@@ -60,7 +61,7 @@ class CompareSettings(Settings):
         }
 
     def renamed(self, query: Mapping[str, str]) -> dict[str, str]:
-        """Links of earlier versions name every control that was ever shown: those that the link uses count."""
+        """Links of earlier versions name every control that was ever shown: only the controls in use count."""
         before = {name.removeprefix(PREFIX): text for name, text in query.items() if name.startswith(PREFIX)}
         found = {name: text for name, text in query.items() if not name.startswith(PREFIX)}
         target = before.get("target", self.choices.target)
@@ -74,14 +75,14 @@ class CompareSettings(Settings):
                     replaced = parameter in OF_ALTERNATE and schedule != ALTERNATE
                     if other == target and sampler in samplers and text and not replaced:
                         found[f"{sampler}.{parameter}"] = text
-                case ["data"] if target != TARGET:
+                case ["data"] if target not in FAMILIES or not takes_data(target):
                     pass
                 case _:
                     found[name] = text
         return found
 
     def check(self) -> None:
-        """Only what links can break: a budget that does not divide is told on the page, where it can be mended."""
+        """Check what only a link can break. The page itself reports a budget that does not divide evenly."""
         for sampler in self.able():
             RunSpec.of(self.choices.family(), sampler, **self.choices.method(sampler, strict=True))
 
@@ -93,35 +94,41 @@ class CompareSettings(Settings):
     @property
     def budget(self) -> int:
         choices = self.choices
-        return choices.chosen.get((choices.target, ANY, "budget"), choices.family().budget)
+        return int(choices.chosen.get((choices.target, ANY, "budget"), choices.family().presentation.budget))
 
     def able(self) -> tuple[str, ...]:
-        """Those of the chosen samplers that can sample the target."""
+        """The chosen samplers that can sample the target."""
         return tuple(name for name in self.samplers if SAMPLERS[name].takes(self.choices.family()))
 
     def target(self, uploads: Uploads) -> Target:
-        """The target: with the settings that it comes with, on the data that were chosen."""
+        """The target with its default settings, on the chosen data."""
         return replace(self.choices, chosen={}).built(uploads)
 
     def methods(self, target: Target) -> dict[str, Mapping[str, Any]]:
-        """What is compared, by label, as a Comparison takes it."""
+        """The samplers and their parameters by label, as a Comparison takes them."""
         found: dict[str, Mapping[str, Any]] = {
             name: {"sampler": name} | self.choices.method(name) for name in self.able()
         }
-        if self.iid and target.updates:
+        if self.iid and target.density.updates:
             found[SAME_MEAN] = _of_the_same_mean(target, found.get("mahmc", {"sampler": "mahmc"}))
-        if self.second and target.name == tables.SECOND_TARGET:
-            found[SECOND] = dict(tables.SECOND_MDC)
+        if self.second and (second := target.presentation.paper.second):
+            found[second_label(second)] = {"sampler": second.sampler, **second.values}
         return found
 
     def comparison(self, uploads: Uploads) -> Comparison:
-        """What these settings ask for; InvalidInput if they ask for nothing that can be compared."""
+        """The comparison of these settings; InvalidInput if nothing can be compared."""
         target = self.target(uploads)
         return Comparison(target, self.methods(target), self.budget, self.replicates, self.seed)
 
 
+def second_label(second: PaperFigure) -> str:
+    """What the sampler of the paper's second figure is called beside the others: "mahmc, Nᵁ 4"."""
+    name = next(name for name in second.values if name in OF_ALTERNATE)
+    return f"{second.sampler}, {PARAMETERS[name].symbol} {second.values[name]:g}"
+
+
 def _of_the_same_mean(target: Target, mahmc: Mapping[str, Any]) -> dict[str, Any]:
-    """MAHMC as it is, but with each step of its trajectory drawn on its own."""
+    """MAHMC with the same parameters, but with i.i.d. steps in its trajectory."""
     law = RunSpec.of(target, **mahmc).law
     kept = {name: value for name, value in mahmc.items() if name not in OF_ALTERNATE}
     return kept | {"schedule": str(schedules.same_mean(law))}

@@ -1,4 +1,4 @@
-"""One value of a page's settings: its kind (how text becomes a value and back), what it is now, and its default."""
+"""One value of a page's settings: its kind (how text becomes a value and back), the value now, and its default."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LISTED = 12  # options that a message names
 
 
 class Kind(Protocol):
-    """How a value is read from text and written. `allowed` completes "must be …"."""
+    """How a value is read from text and written as text. `allowed` completes "must be …"."""
 
     @property
     def allowed(self) -> str: ...
@@ -26,7 +26,7 @@ class Kind(Protocol):
 
 @dataclass(frozen=True)
 class Number:
-    """A number, list of numbers or yes/no, as the engine's registry describes it."""
+    """A number, a list of numbers, or yes or no, as the engine's registry describes it."""
 
     parameter: Parameter
 
@@ -47,7 +47,7 @@ class Number:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of some names."""
+    """One of several names."""
 
     options: Sequence[str]
 
@@ -66,7 +66,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class SomeOf:
-    """Some of some names, in an order of their own, separated by commas."""
+    """Any of several names, separated by commas, in the order that was chosen."""
 
     options: Sequence[str]
 
@@ -86,7 +86,7 @@ class SomeOf:
 
 @dataclass(frozen=True)
 class Name:
-    """The name of a quantity, as "u" or "beta[3]"; whether a run has it is seen when it is looked at."""
+    """The name of a quantity, as "u" or "beta[3]". A page checks later whether its run has this quantity."""
 
     allowed = "the name of a quantity"
 
@@ -129,7 +129,7 @@ class ScheduleText:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Uploaded data, by fingerprint. A link does not carry data: whoever reads a link must have them already."""
+    """Uploaded data by fingerprint. A link does not contain data: the reader must have uploaded the same file."""
 
     allowed = "data that were uploaded in this tab"
 
@@ -142,7 +142,7 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Entry:
-    """One value: its kind, what it is, what it is unless something was chosen, and where the settings keep it.
+    """One value: its kind, the value now, its default, and where the settings keep it.
 
     `at` is a field's name, or the names of nested fields, or ("choices", "chosen", *path).
     """
@@ -154,35 +154,36 @@ class Entry:
 
 
 class Settings:
-    """What all pages' settings have in common: they are frozen dataclasses, changed entry by entry."""
+    """The base of all pages' settings: frozen dataclasses that are changed entry by entry."""
 
     def entries(self) -> dict[str, Entry]:
-        """All values by their name in a link, in its order: what others depend on comes first."""
+        """All values by their name in a link. An entry that others depend on comes first."""
         return {}
 
     def renamed(self, query: Mapping[str, str]) -> dict[str, str]:
-        """A query with the names that links of earlier versions use replaced by today's."""
+        """A query with the names of earlier versions replaced by the present names."""
         return dict(query)
 
     def check(self) -> None:
-        """InvalidInput if the values do not go together."""
+        """Raise InvalidInput if the values do not fit together."""
 
     def plain(self) -> Self:
-        """The settings without what was chosen of target and sampler, where that does not go together."""
+        """The settings without the chosen values of target and sampler, for values that do not fit together."""
         return self
 
     def named(self, *path: str) -> str:
-        """The entry at this path of `choices.chosen`, by its name in links."""
+        """The name in links of the entry at this path of `choices.chosen`."""
         return next(name for name, entry in self.entries().items() if entry.at[2:] == path)
 
     def with_(self, name: str, value: Any) -> Self:
         """The settings with one entry changed."""
         entry = self.entries()[name]
-        return _changed(self, entry.at, value, value == entry.default)
+        changed: Self = _changed(self, entry.at, value, value == entry.default)
+        return changed
 
 
 def _changed(holder: Any, at: Sequence[str], value: Any, is_default: bool) -> Any:
-    """`holder` with the value at that place changed. Of a path in `chosen`, defaults are left out."""
+    """`holder` with the value at this place changed. `chosen` does not keep a value that is the default."""
     first, *rest = at
     if first == "chosen":
         kept = {path: v for path, v in holder.chosen.items() if path != tuple(rest)}

@@ -1,4 +1,4 @@
-"""Settings of Explore: one run, and how it is looked at."""
+"""Settings of Explore: one run, and what the page shows of it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from mahmc import RunSpec
 from mahmc.spec import RUN_PARAMETERS
 
 VIEWS = ("simple", "full")
-DRAWS = 20_000  # a dashboard's default: seconds on any target
+DRAWS = 20_000  # takes seconds on any target
 RUN_DEFAULTS = {name: p.default for name, p in RUN_PARAMETERS.items()} | {"draws": DRAWS, "warmup": DRAWS // 10}
-NOT_CHOSEN = ("start", "keep")  # that links of earlier versions spelled out, and no control changes
+NOT_CHOSEN = ("start", "keep")  # entries of links of earlier versions; no control changes them
 
 
 @dataclass(frozen=True)
 class ExploreSettings(Settings):
+    """The settings of Explore."""
+
     choices: Choices = field(default_factory=Choices)
     chains: int = RUN_DEFAULTS["chains"]
     draws: int = RUN_DEFAULTS["draws"]
@@ -34,7 +36,7 @@ class ExploreSettings(Settings):
         sampler = Entry(OneOf(able), choices.sampler, Choices.sampler, ("choices", "sampler"))
         run = {name: Entry(Number(p), getattr(self, name), RUN_DEFAULTS[name], (name,))
                for name, p in RUN_PARAMETERS.items()}  # fmt: skip
-        main = choices.family().paper_quantity
+        main = choices.family().presentation.main_quantity
         return {
             **choices.target_entries(),
             "sampler": sampler,
@@ -59,16 +61,17 @@ class ExploreSettings(Settings):
 
     @property
     def quantity(self) -> str:
-        """The quantity that tiles and charts are about, of those that the run has."""
+        """The name of the quantity that tiles and charts show."""
         target = self.choices.target
-        return self.choices.chosen.get((target, ANY, "quantity"), self.choices.family().paper_quantity)
+        main = self.choices.family().presentation.main_quantity
+        return str(self.choices.chosen.get((target, ANY, "quantity"), main))
 
     def spec(self, uploads: Uploads) -> RunSpec:
-        """The run that these settings make; InvalidInput if they make none."""
+        """The run of these settings; InvalidInput if they are not allowed."""
         run = {name: getattr(self, name) for name in RUN_PARAMETERS}
         return RunSpec.of(self.choices.built(uploads), self.choices.sampler, **run, **self.choices.method())
 
     def adopting(self, spec: RunSpec) -> ExploreSettings:
-        """These settings with the target, the sampler and the size of that run."""
+        """These settings with the target, the sampler and the size of the run `spec`."""
         run = {name: getattr(spec, name) for name in RUN_PARAMETERS}
         return replace(self, choices=self.choices.adopting(spec), **run)

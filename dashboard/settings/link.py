@@ -1,8 +1,8 @@
-"""The one codec of links: settings to the query of an address, and back.
+"""The codec of links: settings to the query of an address, and back.
 
-A link says only what differs from the defaults, in the order of the settings' entries. Whatever a link says that
-cannot be used is named in our words and left out; everything else of the link is used. Nothing of the link's own text
-is ever shown: a link may come from anybody.
+A link contains only the values that differ from the defaults, in the order of the settings' entries. A message names
+the values that cannot be used; the rest of the link is used. The message never repeats the text of the link, because a
+link may come from anybody.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mahmc import InvalidInput
 S = TypeVar("S", bound=Settings)
 MOST_NAMED = 5  # entries that a message names
 NO_DATA = (
-    "This link refers to uploaded data. Links do not contain data: upload the same file again, on Explore in the full "
-    "view, under the target's own parameters. Until then you see the data that come with the target."
+    "This link refers to uploaded data. Links do not contain data: upload the same file again. The upload is on "
+    "Explore, in the full view, under the target's parameters. Until then you see the data that come with the target."
 )
 
 
 def write(settings: Settings) -> dict[str, str]:
-    """The query that brings these settings back."""
+    """The query that gives these settings."""
     changed = {name: entry for name, entry in settings.entries().items() if entry.value != entry.default}
     return {name: entry.kind.text(entry.value) for name, entry in changed.items()}
 
@@ -39,9 +39,9 @@ def split(query: str) -> dict[str, str]:
 
 
 def read(start: S, query: Mapping[str, str], uploads: Collection[str] = ()) -> tuple[S, str]:
-    """`start` with what the query says, and what of the query cannot be used, in words. "" if all can be.
+    """`start` changed by the query, and a message on the parts that cannot be used ("" if there are none).
 
-    `uploads` are the fingerprints of data that are at hand.
+    `uploads` are the fingerprints of the data that this tab has.
     """
     given = {name: value for name, value in query.items() if not name.startswith("embed")}
     left = start.renamed(given)
@@ -58,7 +58,7 @@ def read(start: S, query: Mapping[str, str], uploads: Collection[str] = ()) -> t
     try:
         settings.check()
     except InvalidInput:
-        settings, refused = settings.plain(), [*refused, "values that do not go together"]
+        settings, refused = settings.plain(), [*refused, "values that do not fit together"]
     return settings, _words(refused, len(left), no_data)
 
 
@@ -69,7 +69,7 @@ def _refusal(name: str, entry: Entry) -> str:
 def _words(refused: list[str], unknown: int, no_data: bool) -> str:
     parts = refused[:MOST_NAMED]
     if len(refused) > MOST_NAMED:
-        parts.append(f"{len(refused) - MOST_NAMED} more of the same kind")
+        parts.append(f"{len(refused) - MOST_NAMED} more such values")
     if unknown:
         parts.append(f"{unknown} parameter{'s' if unknown > 1 else ''} that this page does not know")
     ignored = f"Ignored in this link: {'; '.join(parts)}. Everything else is used." if parts else ""

@@ -1,6 +1,6 @@
-"""Starting points: links that are worth opening, each with a sentence on what to see there.
+"""Starting points: links that are worth opening, each with a sentence on what they show.
 
-A link with run=1 starts the run when it is opened; the address that is shown then leaves run out, so that a reload or
+A link with run=1 starts the run when it is opened. The address bar then shows the link without run=1, so a reload or
 Back starts nothing.
 """
 
@@ -13,6 +13,8 @@ RUN = {"run": "1"}
 
 
 class Preset(NamedTuple):
+    """A link with a title and a sentence."""
+
     title: str
     about: str
     icon: str
@@ -22,14 +24,14 @@ class Preset(NamedTuple):
 
     @property
     def link(self) -> Mapping[str, str]:
-        """The query that opens this preset, and runs it if it says so."""
+        """The query that opens this preset, with run=1 if the preset runs at once."""
         return {**self.query, **RUN} if self.run else self.query
 
 
 PRESETS = (
     Preset(
         "The paper's MDC, MAHMC at its best",
-        "A hundred leapfrogs in a row, with w drawn anew after every ten: the paper's headline, 3.85 times HMC.",
+        "A hundred leapfrogs in a trajectory, and a new w after every ten: the paper's main result, 3.85 times HMC.",
         "star",
         "explore",
         {"seed": "7"},
@@ -37,7 +39,7 @@ PRESETS = (
     ),
     Preset(
         "What a bad step size looks like",
-        "HMC on MDC with ε just beyond stability: the chains stand still, and every warning says why.",
+        "HMC on MDC with ε just beyond stability: the chains do not move, and the warnings say why.",
         "report",
         "explore",
         {"sampler": "hmc", "epsilon": "0.06", "seed": "7"},
@@ -45,7 +47,7 @@ PRESETS = (
     ),
     Preset(
         "GMM: jumping between modes",
-        "Four modes that a gradient cannot cross; updates of the component inside the trajectory carry it over.",
+        "Four modes that gradients cannot cross: updates of the component inside the trajectory jump between them.",
         "airline_stops",
         "explore",
         {"target": "gmm", "seed": "7"},
@@ -53,7 +55,7 @@ PRESETS = (
     ),
     Preset(
         "Nᵁ against an i.i.d. schedule",
-        "Does it matter when updates come? Evenly spaced updates against the same number at random times, at equal "
+        "Does the timing of updates matter? Evenly spaced updates against the same number at random times, at equal "
         "cost.",
         "casino",
         "compare",

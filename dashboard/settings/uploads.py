@@ -1,4 +1,4 @@
-"""Data that a person uploaded for BLR, as a tab keeps them."""
+"""Data that a person uploaded for a target that takes any, as a tab keeps them."""
 
 from __future__ import annotations
 
@@ -8,40 +8,45 @@ from typing import Any
 
 import numpy as np
 
-from mahmc import targets
 from mahmc.tabular import Table, design
-from mahmc.targets import Target
+from mahmc.targets import FAMILIES, Target, TargetFamily
 
-TARGET = "blr"  # that takes uploaded data
-MOST_UPLOADS = 6  # that a tab keeps: its pins, its run, and one more
+MOST_UPLOADS = 6  # how many a tab keeps: for its pins, its run, and one more
 
 
 @dataclass(eq=False)
 class Upload:
-    """A table that a person brought, and the column of it that is explained."""
+    """A table that a person brought for a target, and the column of it that is explained."""
 
+    family: TargetFamily
     file: str
     column: str
     X: np.ndarray
     y: np.ndarray
     names: tuple[str, ...]  # of X's columns
-    _built: dict[tuple, Target] = field(default_factory=dict)
+    _built: dict[tuple[tuple[str, Any], ...], Target] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, file: str, table: Table, column: str) -> Upload:
-        """InvalidInput where the table cannot be used for this column."""
-        return cls(file, column, *design(table, column))
+    def of(cls, target: str, file: str, table: Table, column: str) -> Upload:
+        """The upload of a table; InvalidInput if this column cannot be explained."""
+        return cls(FAMILIES[target], file, column, *design(table, column))
 
     def target(self, settings: Mapping[str, Any]) -> Target:
-        """BLR on these data; the last one that was built is kept."""
+        """The target on these data; the last one that was built is kept."""
         mark = tuple(sorted(settings.items()))
         if mark not in self._built:
-            self._built = {mark: targets.blr(self.X, self.y, **settings)}
+            assert self.family.build_on is not None  # only a target that takes data is offered an upload
+            self._built = {mark: self.family.build_on(self.X, self.y, **settings)}
         return self._built[mark]
 
     @property
+    def any_target(self) -> Target:
+        """The target on these data, with whatever settings."""
+        return next(iter(self._built.values()), None) or self.target({})
+
+    @property
     def fingerprint(self) -> str:
-        return self.target({}).fingerprint if not self._built else next(iter(self._built.values())).fingerprint
+        return self.any_target.fingerprint
 
     @property
     def size(self) -> str:
@@ -51,7 +56,13 @@ class Upload:
     def named(self, quantity: str) -> str:
         """The column that a coefficient belongs to; "" for other quantities."""
         base, _, index = quantity.partition("[")
-        return self.names[int(index[:-1])] if base == "beta" and index else ""
+        is_coefficient = index and base == self.any_target.presentation.coefficients
+        return self.names[int(index[:-1])] if is_coefficient else ""
 
 
 Uploads = Mapping[str, Upload]  # by fingerprint
+
+
+def takes_data(target: str) -> bool:
+    """Whether a target, by name, can be had on data of somebody's own."""
+    return FAMILIES[target].build_on is not None

@@ -1,1 +1,1 @@
-"""What pages show: settings and a snapshot become a View. Words and requests for charts, no Streamlit in here."""
+"""The views of pages, made of settings and a snapshot: words and requests for charts. No Streamlit in here."""

@@ -1,4 +1,4 @@
-"""A schedule drawn as beads on a string, and in words."""
+"""A schedule, drawn as beads on a string and described in words."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from dashboard.views.view import ChartRequest
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.schedules import IID, MOST_STEPS, Schedule, Sequences
 
-EXAMPLES = 3  # that are drawn of an i.i.d. schedule
+EXAMPLES = 3  # sequences that show an i.i.d. schedule
 
 
 def words(choices: Choices) -> str:
-    """A schedule in words, and what is drawn of it; "" where a sampler has none."""
+    """A description of the schedule and of its drawing; "" if the sampler has no schedule."""
     law = _law(choices)
     if law is None:
         return ""
-    made = f"{_many(law.leapfrogs, 'leapfrog')} and {_many(sum(law.updates), 'update')} of qᴼ in a trajectory"
-    text = f"{'On average ' if law.random else ''}{made}"
+    steps_made = f"{_many(law.leapfrogs, 'leapfrog')} and {_many(sum(law.updates), 'update')} of qᴼ in a trajectory"
+    text = f"{'On average ' if law.random else ''}{steps_made}"
     if isinstance(law, IID):
-        text += f"; {EXAMPLES} that were drawn"
+        text += f"; {EXAMPLES} random examples"
     elif isinstance(law, Sequences) and len(law.choices) > 1:
         text += f"; {len(law.choices)} sequences with their weights"
         text += f", the first {MOST_STRINGS} of them" if len(law.choices) > MOST_STRINGS else ""
@@ -32,7 +32,7 @@ def words(choices: Choices) -> str:
 
 
 def requests(choices: Choices, seed: int) -> Iterator[ChartRequest]:
-    """The drawing, where there is something to draw."""
+    """The request for the drawing, if there is a schedule to draw."""
     law = _law(choices)
     if law is None or law.leapfrogs + sum(law.updates) > MOST_STEPS:
         return
@@ -45,7 +45,7 @@ def requests(choices: Choices, seed: int) -> Iterator[ChartRequest]:
 
 
 def _law(choices: Choices) -> Schedule | None:
-    """The schedule, of samplers whose updates inside a trajectory have one."""
+    """The schedule; None if the sampler has no updates inside a trajectory, or too few updates are chosen."""
     method = EVERY_SAMPLER[choices.sampler]
     if method.by_site or not method.inside or not choices.updates():
         return None
@@ -54,7 +54,7 @@ def _law(choices: Choices) -> Schedule | None:
 
 
 def _strings(law: Schedule, seed: int) -> list[tuple[str, tuple[int, ...]]]:
-    """What is drawn: the sequences there are, with their weights, or some that were drawn."""
+    """The sequences to draw, with their weights; for an i.i.d. schedule random examples."""
     if isinstance(law, Sequences):
         return [(f"{weight:.2g}", D) for D, weight in zip(law.choices, law.weights, strict=True)][:MOST_STRINGS]
     if isinstance(law, IID):

@@ -1,4 +1,4 @@
-"""What Checks shows: the matrix of verdicts, and a closer look at one of its cells."""
+"""The view of Checks: the matrix of verdicts, and the findings of one cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dashboard.views import beads, contest, exhibits
 from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, status
 from dashboard.work.checks import CheckProgress, Identity, identity
 from dashboard.work.job import Snapshot
-from dashboard.work.tab import Now
+from dashboard.work.tab import TabSnapshot
 from mahmc.checks import Cell, Finding, Verdict
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
 
@@ -29,25 +29,25 @@ TONES = {Verdict.RIGHT: "good", Verdict.WRONG: "bad", Verdict.UNCLEAR: "unclear"
 
 
 class Square(NamedTuple):
-    """One cell as it is shown: a colour by state, a symbol, a word, and what is under way or found it."""
+    """A cell as the matrix shows it: state (its colour), symbol, word, and the check that runs or decided."""
 
-    state: str  # "right", "wrong", "unclear", "running", "waiting", "open", or "none" where there is nothing to check
+    state: str  # "right", "wrong", "unclear", "running", "waiting", "open", or "none" if impossible
     symbol: str
     word: str
     detail: str = ""
     help: str = ""
 
 
-NOT_MEANT = Square("none", "", "no", "other quantities", "This sampler does not take the states of this target.")
-NO_SQUARE = Square("none", "", "no", "discrete part", "It visits discrete variables, and this target has none.")
+OTHER_STATES = Square("none", "", "no", "other quantities", "This sampler does not take the states of this target.")
+NO_DISCRETE = Square("none", "", "no", "discrete part", "This sampler needs discrete variables; this target has none.")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The matrix under these settings, with what was found of its cells."""
+class ViewState:
+    """The matrix under these settings, with the findings of its cells."""
 
     settings: CheckSettings
-    now: Now
+    now: TabSnapshot
 
     @cached_property
     def _built(self) -> tuple[list[Cell], str]:
@@ -71,46 +71,47 @@ class Shown:
     def working(self) -> bool:
         return self.job is not None and self.job.working
 
-    def mark(self, cell: Cell) -> Identity:
+    def identity(self, cell: Cell) -> Identity:
+        """What the results of this cell are stored under."""
         return identity(cell, self.settings)
 
     def found(self, cell: Cell) -> Cell | None:
-        """The cell with its results, if there are any or they are on their way."""
-        return self.now.checked.get(self.mark(cell))
+        """The cell with its results so far; None if it was not checked with these settings."""
+        return self.now.checked.get(self.identity(cell))
 
     @cached_property
     def results(self) -> list[Cell]:
-        """The cells that have results, or will."""
+        """The cells that were checked with these settings, to the end or in part."""
         return [found for cell in self.cells if (found := self.found(cell)) is not None]
 
     @property
     def done(self) -> list[Cell]:
-        """The cells that have their verdict."""
+        """The cells that have a verdict."""
         return [cell for cell in self.results if cell.verdict is not None]
 
     @cached_property
     def chosen(self) -> Cell:
-        """The cell that is looked at closely; the first one where the chosen one is not there."""
+        """The cell whose findings are shown: the chosen cell, or the default if there is no such cell."""
         by_key = {cell.key: cell for cell in self.cells}
         return by_key.get(self.settings.cell) or by_key[CheckSettings.cell]
 
     def left(self, cells: list[Cell]) -> list[Cell]:
-        """Those of the cells that are not checked to the end."""
+        """The cells whose checks are not complete."""
         return [cell for cell in cells if not (found := self.found(cell)) or not found.finished]
 
     # ------------------------------------------------------------------------------------------------ the view
 
     def view(self) -> View:
         """What the page shows at this moment."""
-        look = self.found(self.chosen)
-        known = len(look.findings) if look else 0
-        of_contest = contest.Shown(self.settings, self.now)
+        chosen = self.found(self.chosen)
+        known = len(chosen.findings) if chosen else 0
+        of_contest = contest.ViewState(self.settings, self.now)
         alive = self.working or of_contest.working
         ended = self.job.alive if self.job else False
         return View(
             parts={
                 "status": self._status(), "remarks": self._remarks(), "matrix": self._matrix(), "why": self._why(),
-                "findings": self._findings(look), "files": self._files(), **of_contest.parts(),
+                "findings": self._findings(chosen), "files": self._files(), **of_contest.parts(),
             },
             charts=[*self._charts(), *of_contest.charts()],
             layout=(self.working, ended, self.chosen.key, known, len(self.done), len(self.left(self.cells)),
@@ -122,21 +123,21 @@ class Shown:
     def _status(self) -> dict[str, Any]:
         job = self.job
         if job is None:
-            return status(f"Nothing is checked yet: {len(self.cells)} cells wait for Run all, or click one.")
+            return status(f"Nothing is checked yet. Press Run all to check {len(self.cells)} cells, or click a cell.")
         return status(self._status_line(job), job.result.share if job.working else None)
 
     def _status_line(self, job: Snapshot[CheckProgress]) -> str:
-        work, mine = job.result, {self.mark(cell) for cell in self.cells}
-        count = f"{sum(cell.finished for cell in self.results)} of {len(self.cells)} cells have their verdict"
+        progress, present = job.result, {self.identity(cell) for cell in self.cells}
+        count = f"{sum(cell.finished for cell in self.results)} of {len(self.cells)} cells have a verdict"
         if not job.working:
-            return f"{'Finished' if work.finished else 'Stopped'}: with these settings {count}."
-        left = f", about {work.seconds_left:.0f} s left" if work.seconds_left is not None else ""
-        now = self.now.checked.get(work.current[0]) if work.current else None
-        under_way = ""
-        if now is not None and work.current is not None:
-            under_way = f": {work.current[1]} of {sampler_title(now.sampler)} on {now.case.title}"
-        others = "" if mine & set(work.marks) else " With earlier settings:"
-        return f"{count}.{others} Check {work.done + 1} of {work.total}{under_way}{left}."
+            return f"{'Finished' if progress.finished else 'Stopped'}: with these settings {count}."
+        left = f", about {progress.seconds_left:.0f} s left" if progress.seconds_left is not None else ""
+        cell = self.now.checked.get(progress.current[0]) if progress.current else None
+        running = ""
+        if cell is not None and progress.current is not None:
+            running = f": {progress.current[1]} of {sampler_title(cell.sampler)} on {cell.case.title}"
+        earlier = "" if present & set(progress.identities) else " With earlier settings:"
+        return f"{count}.{earlier} Check {progress.done + 1} of {progress.total}{running}{left}."
 
     def _remarks(self) -> list[dict[str, Any]]:
         problem = self.job.problem if self.job else ""
@@ -148,7 +149,7 @@ class Shown:
         for name in sampler_rows():
             row = {cell.case.name: cell for cell in self.cells if cell.sampler == name}
             ours = name in EVERY_SAMPLER
-            none = NO_SQUARE if ours else NOT_MEANT
+            none = NO_DISCRETE if ours else OTHER_STATES
             squares = [self._square(row[case]) if case in row else none for case, _ in columns]
             note = "yours" if not ours else "wrong on purpose" if EVERY_SAMPLER[name].wrong else ""
             title = sampler_title(name)
@@ -159,37 +160,37 @@ class Shown:
         }  # fmt: skip
 
     def _square(self, cell: Cell) -> Square:
-        """One cell as it stands."""
-        found, mark, job = self.found(cell), self.mark(cell), self.job
-        mine = job is not None and job.working and mark in job.result.marks
-        now = job.result.current if job is not None and mine else None
-        under_way = now[1] if now and now[0] == mark else ""
+        """A cell as the matrix shows it now."""
+        found, key, job = self.found(cell), self.identity(cell), self.job
+        planned = job is not None and job.working and key in job.result.identities
+        current = job.result.current if job is not None and planned else None
+        running = current[1] if current and current[0] == key else ""
         if found is not None and (verdict := found.verdict) is not None:
-            by = next((name for name, finding in found.findings.items() if finding.wrong), "")
-            help = {Verdict.WRONG: f"Found by {by}.", Verdict.RIGHT: "No check objected.",
-                    Verdict.UNCLEAR: "Errors that matter could still hide: raise the budget."}[verdict]  # fmt: skip
-            return Square(STATES[verdict], SYMBOLS[verdict], WORDS[verdict], under_way or by, help)
-        if under_way:
-            return Square("running", "◌", "running", under_way)
-        if mine:
+            decided_by = next((name for name, finding in found.findings.items() if finding.wrong), "")
+            help = {Verdict.WRONG: f"Found by {decided_by}.", Verdict.RIGHT: "No check found an error.",
+                    Verdict.UNCLEAR: "Errors that matter could be missed: raise the budget."}[verdict]  # fmt: skip
+            return Square(STATES[verdict], SYMBOLS[verdict], WORDS[verdict], running or decided_by, help)
+        if running:
+            return Square("running", "◌", "running", running)
+        if planned:
             return Square("waiting", "·", "waiting")
         if found is not None and found.findings:
             return Square("open", "–", "stopped", f"{len(found.findings)} of {len(found.checks)} checks")
         return Square("open", "–", "not run")
 
     def _files(self) -> list[dict[str, str]]:
-        """The report, once there are verdicts."""
-        text = "Verdicts, words, settings and charts in one file that opens in any browser, without a network."
+        """The report, if there are verdicts."""
+        text = "Verdicts, findings, settings and charts in one file. It opens in any browser, without a network."
         found = {"label": "Report", "name": REPORT, "help": text, "href": _report_href(self.settings, self.now)}
         return [found] if self.done else []
 
     def _why(self) -> list[dict[str, Any]]:
-        """What is wrong with the samplers that were found to be."""
+        """Explain what is wrong with the samplers that got the verdict wrong."""
         said = []
         for name, sampler in WRONG_SAMPLERS.items():
             row = [cell for cell in self.results if cell.sampler == name]
             passed = [cell.case.title for cell in row if cell.verdict is Verdict.RIGHT]
-            unseen = f" On {' and '.join(passed)} the error is smaller than its checks can see." if passed else ""
+            unseen = f" On {' and '.join(passed)} the error is too small for the checks." if passed else ""
             if any(cell.verdict is Verdict.WRONG for cell in row):
                 said.append(Line(f"is wrong. {sampler.wrong}{unseen}", tone="bad", lead=f"✕ {sampler.title}"))
         return lines(said)
@@ -204,7 +205,7 @@ class Shown:
 
     @property
     def kinds(self) -> list[str]:
-        """What of the chosen cell can be looked at: its checks, and of BLR's posterior the agreement of samplers."""
+        """What of the chosen cell can be looked at: its checks, and the agreement of samplers without exact draws."""
         cell = self.found(self.chosen)
         if cell is None:
             return []
@@ -212,12 +213,12 @@ class Shown:
 
     @property
     def kind(self) -> str:
-        """What is looked at."""
+        """The check that is shown, or the agreement."""
         return self.settings.check_shown if self.settings.check_shown in self.kinds else next(iter(self.kinds), "")
 
     @property
     def finding(self) -> Finding | None:
-        """The finding that is looked at."""
+        """The finding that is shown."""
         cell = self.found(self.chosen)
         if self.kind == AGREEMENT:
             return self.agreement
@@ -225,20 +226,20 @@ class Shown:
 
     @cached_property
     def agreement(self) -> Finding | None:
-        """Whether the right samplers agree on the posterior of the chosen cell's case, where a check of it exists."""
-        if self.chosen.case.name != "blr":
+        """Whether the right samplers agree on the chosen cell's case, where nobody has exact draws."""
+        if self.chosen.target.truth.exact is not None:
             return None
-        mine = self._on_the_same_case()
-        marks = tuple(self.mark(cell) for cell in mine)
-        return exhibits.agreement(exhibits.Checked(marks, tuple(mine), self.settings.strictness))
+        cells = self._on_the_same_case()
+        identities = tuple(self.identity(cell) for cell in cells)
+        return exhibits.agreement(exhibits.Checked(identities, tuple(cells), self.settings.strictness))
 
     def _on_the_same_case(self) -> list[Cell]:
-        """The cells of the chosen one's column that have draws."""
+        """The cells with draws in the column of the chosen cell."""
         return [cell for cell in self.results if cell.case.name == self.chosen.case.name and cell.run is not None]
 
     @property
     def quantity(self) -> str:
-        """The quantity of marginals that is shown."""
+        """The quantity whose marginal distribution is shown."""
         cell = self.found(self.chosen)
         assert cell is not None
         return (
@@ -251,8 +252,8 @@ class Shown:
         cell, kind = self.found(self.chosen), self.kind
         if cell is None or not kind:
             return
-        compared = tuple(self.mark(other) for other in self._on_the_same_case()) if kind == AGREEMENT else ()
-        mark = (*self.mark(cell), kind, self.finding.rounds if self.finding else 0, compared)
+        compared = tuple(self.identity(other) for other in self._on_the_same_case()) if kind == AGREEMENT else ()
+        mark = (*self.identity(cell), kind, self.finding.rounds if self.finding else 0, compared)
         if kind == "marginals":
             yield from self._marginals(cell, mark)
             return
@@ -286,15 +287,15 @@ class Shown:
 
 
 def sentence(finding: Finding) -> Line:
-    """What a check says."""
+    """A finding in words."""
     verdict = finding.verdict
     return Line(finding.words, tone=TONES[verdict], lead=f"{SYMBOLS[verdict]} {finding.check.capitalize()}")
 
 
 def report_mark(settings: CheckSettings) -> str:
-    """The settings as a part of an address: the report's address carries what the report is of."""
+    """The settings as a part of the report's address. So the address determines the report."""
     return base64.urlsafe_b64encode(link.text(settings).encode()).decode().rstrip("=") or "-"
 
 
-def _report_href(settings: CheckSettings, now: Now) -> str:
+def _report_href(settings: CheckSettings, now: TabSnapshot) -> str:
     return f"{now.address}/checks/files/{report_mark(settings)}/{REPORT}"

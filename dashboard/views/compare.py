@@ -1,7 +1,8 @@
-"""What Compare shows: how far it is, ratios in words, bars, the table, and each sampler's draws side by side."""
+"""The view of Compare: progress, ratios in words, bars, the table, and the draws of all samplers side by side."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -10,33 +11,32 @@ from typing import Any
 from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings import link
-from dashboard.settings.compare import SAME_MEAN, SECOND, CompareSettings
-from dashboard.settings.uploads import TARGET
+from dashboard.settings.compare import SAME_MEAN, CompareSettings, second_label
 from dashboard.views import side_by_side, words
 from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, status, table
 from dashboard.work.comparisons import CompareResult
 from dashboard.work.files import File, text_file
 from dashboard.work.job import Snapshot
-from dashboard.work.tab import Now
+from dashboard.work.tab import TabSnapshot
 from mahmc import Comparison, InvalidInput, tables
-from mahmc.compare import COSTS, WORST, Interval, accuracy
+from mahmc.compare import COSTS, WORST, Interval
 
 FORMS = {"csv": ("CSV", "csv", "text/csv"), "markdown": ("Markdown", "md", "text/markdown"),
          "latex": ("LaTeX", "tex", "application/x-tex")}  # fmt: skip
 UNITS = {"leapfrogs": "leapfrog", "gradients": "gradient", "updates": "gradient or update", "seconds": "second"}
 INTERVALS = (
-    "Bars are means over replicates, intervals 95 % by the bootstrap over replicates (below six by Student's t), "
-    "ratios in pairs."
+    "Bars are means over replicates. Intervals are 95 %, by the bootstrap over replicates (Student's t for fewer than "
+    "six replicates). Ratios are taken within replicates."
 )
-ONLY_LOOKED_AT = ("cost", "quantity")  # entries that change what is shown of a comparison, not what is compared
+ONLY_SHOWN = ("cost", "quantity")  # entries that change what is shown, not what is compared
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The comparison that is shown under these settings, and what of it."""
+class ViewState:
+    """The comparison that is shown under these settings."""
 
     settings: CompareSettings
-    now: Now
+    now: TabSnapshot
 
     @property
     def job(self) -> Snapshot[CompareResult] | None:
@@ -50,12 +50,12 @@ class Shown:
 
     @property
     def stale(self) -> bool:
-        """Whether what is shown belongs to other settings than the present ones."""
+        """Whether the results belong to earlier settings."""
         return self.job is not None and _compared(self.job.result.settings) != _compared(self.settings)
 
     @property
     def quantity(self) -> str | None:
-        """The quantity whose sample sizes are compared, if it was compared; None is the main one."""
+        """The quantity whose effective sample sizes are shown; None for the main quantity."""
         known = self.job.result.found.quantities if self.job else ()
         return self.settings.quantity if self.settings.quantity in known else None
 
@@ -66,7 +66,7 @@ class Shown:
 
     @cached_property
     def rows(self) -> list[dict[str, object]]:
-        """The table's rows: worked out once for headline, bars and table."""
+        """The rows of the table, computed once for bars and table."""
         return list(tables.rows(self.found, **self.about)) if self.found is not None else []
 
     @property
@@ -82,7 +82,7 @@ class Shown:
         if self.found is not None:
             parts |= {"headlines": self._headlines(self.found), "table": self._table()}
             parts |= {"files": self._files()} if self.at_rest else {}
-            parts |= {"accuracy": self._accuracy(self.found)} if self.at_rest else {}
+            parts |= {"accuracy": self._score(self.found)} if self.at_rest else {}
         state = (job.number, job.alive, self.found is not None, bool(job.problem)) if job else ()
         return View(
             parts=parts,
@@ -95,14 +95,14 @@ class Shown:
 
     def _status(self) -> dict[str, Any]:
         if self.job is None:
-            return status("All samplers get the same number of leapfrogs, several times over. Press Run.")
+            return status("All samplers get the same number of leapfrogs, in several replicates. Press Run.")
         job, result = self.job, self.job.result
         tiles = self._by_sampler(result.found) if job.alive else []
         return status(_status_line(job), result.share, tiles)
 
     def _by_sampler(self, found: Comparison) -> list[Tile]:
-        """How far each sampler is."""
-        text = "Replicates that are done, of all. Intervals begin with the second."
+        """The progress of each sampler."""
+        text = "Finished replicates, of all. Intervals need two replicates."
         return [Tile(label, f"{entry.replicates} / {found.replicates}", text) for label, entry in found.entries.items()]
 
     def _remarks(self) -> list[dict[str, Any]]:
@@ -112,7 +112,9 @@ class Shown:
         return remarks(found)
 
     def _headlines(self, found: Comparison) -> list[dict[str, Any]]:
-        wanted = [("mahmc", SAME_MEAN), *((label, other) for label in (SECOND, "mahmc") for other in tables.AGAINST)]
+        of_paper = found.target.presentation.paper.second
+        second = [second_label(of_paper)] if of_paper else []
+        wanted = [("mahmc", SAME_MEAN), *((label, other) for label in (*second, "mahmc") for other in tables.AGAINST)]
         pairs = [pair for pair in wanted if set(pair) <= found.done.keys()]
         said = [tables.headline(found, label, other, **self.about) for label, other in pairs]
         return lines([Line(text, strong=i == 0) for i, text in enumerate(said)])
@@ -152,7 +154,7 @@ class Shown:
         return chart._replace(caption=f"{chart.caption} {INTERVALS}")
 
     def _multiples(self, found: Comparison, mark: tuple[Any, ...], size: int) -> Iterator[ChartRequest]:
-        """One histogram and one trace for each sampler, on the same axes; of BLR the means against the reference."""
+        """One histogram and one trace for each sampler, on the same axes; means of coefficients against the truth."""
         if side_by_side.coefficients(found):
             yield ChartRequest("agreement", mark, size, partial(side_by_side.agreement, found), height=340)
         charts = side_by_side.SameAxes(found)
@@ -161,21 +163,23 @@ class Shown:
         for label in side_by_side.first_runs(found):
             yield ChartRequest(f"trace.{label}", mark, size, charts.trace(label), label, 240)
 
-    def _accuracy(self, found: Comparison) -> list[dict[str, Any]]:
-        """BLR: the accuracy of each sampler."""
-        if found.target.name != TARGET:
+    def _score(self, found: Comparison) -> list[dict[str, Any]]:
+        """How well the draws of each sampler do what the target is used for, where there is a number for that."""
+        score = found.target.presentation.score
+        if score is None:
             return []
-        shares = ", ".join(f"{label} {accuracy(run):.2%}" for label, run in side_by_side.first_runs(found).items())
-        paper = "" if found.target.fingerprint else " The paper has 98.77 %."
-        return lines([Line(f"Points classified right by a vote of the draws: {shares}.{paper}")])
+        runs = side_by_side.first_runs(found)
+        shares = ", ".join(f"{label} {score.of(run.draws):.2%}" for label, run in runs.items())
+        paper = "" if math.isnan(score.paper) else f" The paper has {100 * score.paper:.4g} %."
+        return lines([Line(f"{score.what.capitalize()} by a vote of the draws: {shares}.{paper}")])
 
 
 def _compared(settings: CompareSettings) -> dict[str, str]:
-    """What is compared, as a link has it."""
-    return {name: text for name, text in link.write(settings).items() if name not in ONLY_LOOKED_AT}
+    """The part of the link that says what is compared."""
+    return {name: text for name, text in link.write(settings).items() if name not in ONLY_SHOWN}
 
 
-def problem(settings: CompareSettings, now: Now) -> str:
+def problem(settings: CompareSettings, now: TabSnapshot) -> str:
     """Why these settings cannot be compared; "" if they can."""
     try:
         settings.comparison(now.uploads)
@@ -186,14 +190,14 @@ def problem(settings: CompareSettings, now: Now) -> str:
 
 def _status_line(job: Snapshot[CompareResult]) -> str:
     found, step = job.result.found, job.result.step
-    size = f"{found.budget:,} leapfrogs a replicate"
+    size = f"{found.budget:,} leapfrogs in each replicate"
     if found.finished:
         return f"Finished: {found.replicates} replicates of {len(found.entries)} samplers, {size}."
     if not job.alive:
-        return f"Stopped after {step.done if step else 0} of {found.total} runs; what is done is below."
+        return f"Stopped after {step.done if step else 0} of {found.total} runs. The results so far are below."
     if step is None:
-        return f"Beginning: {found.total} runs, {size}."
-    return f"{step.done} of {found.total} runs, {step.label} last; about {step.seconds_left:.0f} s left."
+        return f"Starting: {found.total} runs, {size}."
+    return f"{step.done} of {found.total} runs are done, {step.label} last; about {step.seconds_left:.0f} s left."
 
 
 def _cell(value: object) -> str:
@@ -216,8 +220,8 @@ def _files(found: Comparison, cost: str, quantity: str | None) -> list[File]:
     ]
 
 
-def file(settings: CompareSettings, now: Now, mark: str, name: str) -> File | None:
-    """The file of this name; its mark has the job's number, the cost and the quantity."""
+def file(now: TabSnapshot, mark: str, name: str) -> File | None:
+    """The file of this name. Its mark contains the job's number, the cost and the quantity."""
     number, _, rest = mark.partition(".")
     cost, _, quantity = rest.partition(".")
     for job in (now.jobs.get("compare"), now.earlier.get("compare")):

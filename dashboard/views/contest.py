@@ -1,4 +1,4 @@
-"""Right against wrong, side by side from one seed: after how many draws can the eye tell, and when can the test?"""
+"""A correct and a wrong sampler, side by side from one seed: how many draws show the error to the eye and the test."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ import numpy as np
 
 from dashboard import figures
 from dashboard.figures import Chart
-from dashboard.settings.checks import LOOKS, CheckSettings
+from dashboard.settings.checks import CONTEST_DRAWS, CheckSettings
 from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, status
 from dashboard.work.contests import ContestResult
 from dashboard.work.job import Snapshot
-from dashboard.work.tab import Now
+from dashboard.work.tab import TabSnapshot
 from mahmc.checks.verdicts import corrected
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.targets import Truth
 
-QUANTITIES = ("q", "component")
-SEEN = 0.25  # of the highest bar: lower ones the eye passes over
+SEEN = 0.25  # share of the highest bar; the eye overlooks lower bars
 
 
 @dataclass(frozen=True)
-class Shown:
+class ViewState:
     """The contest that is shown under these settings."""
 
     settings: CheckSettings
-    now: Now
+    now: TabSnapshot
 
     @property
     def job(self) -> Snapshot[ContestResult] | None:
-        """The one of the chosen exhibit, if it has the present seed."""
+        """The job of the chosen contest, if it has the present seed."""
         job = self.now.jobs.get(f"contest.{self.settings.exhibit}")
         return job if job is not None and job.result.seed == self.settings.seed else None
 
@@ -42,66 +41,75 @@ class Shown:
         return self.job is not None and self.job.working
 
     @property
-    def looks(self) -> list[int]:
-        return self.job.result.looks if self.job else []
+    def tested_after(self) -> list[int]:
+        return self.job.result.tested_after if self.job else []
 
     @property
     def layout(self) -> Hashable:
         job = self.job
-        return (job.working, job.result.finished, bool(job.problem), bool(self.looks)) if job else ()
+        return (job.working, job.result.finished, bool(job.problem), bool(self.tested_after)) if job else ()
+
+    @property
+    def quantities(self) -> dict[str, str]:
+        """Every scalar of the contest's target, and how it is drawn: as a mass or as a density."""
+        if self.job is None or not self.job.result.runs:
+            return {}
+        target = next(iter(self.job.result.runs.values())).target
+        return {name: "mass" if target.truth.scalars[name].discrete else "density" for name in target.names}
 
     @property
     def tested(self) -> int:
-        """The last look that is not beyond the draws shown."""
-        return max((look for look in self.looks if look <= self.settings.draws), default=self.looks[0])
+        """The largest tested number of draws that is not above the number shown."""
+        return max((n for n in self.tested_after if n <= self.settings.draws), default=self.tested_after[0])
 
     def parts(self) -> dict[str, Any]:
-        """Progress, problems, and what eye and test say of each sampler."""
+        """Progress, problems, and the result of eye and test for each sampler."""
         job = self.job
         found: dict[str, Any] = {}
         if job is not None and job.problem:
             found["contest.remarks"] = remarks([Remark(job.problem, "error")])
         elif job is not None and job.working:
-            last = self.looks[-1] if self.looks else 0
-            text = f"Tested after {last:,} of {LOOKS[-1]:,} draws of each chain."
+            last = self.tested_after[-1] if self.tested_after else 0
+            text = f"Tested after {last:,} of {CONTEST_DRAWS[-1]:,} draws of each chain."
             found["contest.status"] = status(text, job.result.share)
-        if job is not None and self.looks:
+        if job is not None and self.tested_after:
             found |= {f"contest.words.{sampler}": lines([self._words(sampler)]) for sampler in job.result.samplers}
         return found
 
     def charts(self) -> Iterator[ChartRequest]:
-        """Both histograms of each quantity on one scale, and the test's p-value against draws."""
-        if self.job is None or not self.looks:
+        """Histograms of each quantity with the same axes, and the test's p-value against the number of draws."""
+        if self.job is None or not self.tested_after:
             return
         found, draws = self.job.result, self.settings.draws
         mark = (self.job.number, draws)
-        for name in QUANTITIES:
+        for name in self.quantities:
             pair = _Pair(found, name, draws)
             for sampler in found.samplers:
                 title = f"{EVERY_SAMPLER[sampler].title}: {figures.plain(name)}"
                 yield ChartRequest(f"contest.{name}.{sampler}", mark, 1, pair.of(sampler), title, 260)
         level = self.settings.level
         make: Callable[[], Chart] = lambda: path(found, level, draws)  # noqa: E731
-        yield ChartRequest("contest.path", (*mark, level, len(self.looks)), 1, make, "p-value against draws")
+        yield ChartRequest("contest.path", (*mark, level, len(self.tested_after)), 1, make, "p-value against draws")
 
     def _words(self, sampler: str) -> Line:
         assert self.job is not None
         found, n, level = self.job.result, self.tested, self.settings.level
         run = found.runs[sampler]
-        off = by_eye(run.get("component")[:, :n], run.target.truths["component"])
+        discrete = run.target.shown.discrete
+        off = by_eye(run.get(discrete)[:, :n], run.target.truth.scalars[discrete])
         p_value = corrected(found.rounds[sampler][n].comparisons)
         wrong = p_value < level
         return Line(
-            f"after {n:,} draws. By eye: the largest deviation of a component is "
+            f"after {n:,} draws. By eye: the largest deviation of a {discrete} is "
             f"{off:.1%} of its bar's height. The test: {figures.p_is(p_value)}, "
-            f"{'✕ wrong' if wrong else 'no objection'} at level {figures.digits(level, 2)}.",
+            f"{'✕ wrong' if wrong else 'no error found'} at level {figures.digits(level, 2)}.",
             tone="bad" if wrong else "",
             lead=EVERY_SAMPLER[sampler].title,
         )
 
 
 class _Pair:
-    """The histograms of one quantity of both samplers, on one scale."""
+    """The histograms of one quantity from both samplers, with the same axes."""
 
     def __init__(self, found: ContestResult, name: str, draws: int) -> None:
         self.found, self.name, self.draws = found, name, draws
@@ -119,23 +127,24 @@ class _Pair:
 
     def _histogram(self, sampler: str) -> Chart:
         run = self.found.runs[sampler]
-        truth = run.target.truths[self.name]
+        truth = run.target.truth.scalars[self.name]
         draw = figures.mass if truth.discrete else figures.density
         x = run.get(self.name)[:, : self.draws]
         return draw([(EVERY_SAMPLER[sampler].title, sampler, x)], truth, self.name)
 
 
 def path(found: ContestResult, level: float, now: int) -> Chart:
-    """The test's p-values of both, as far as they are known."""
+    """The chart of both samplers' p-values so far."""
+    draws = found.tested_after
     paths = [
-        (EVERY_SAMPLER[sampler].title, sampler, found.looks, [corrected(rounds[n].comparisons) for n in found.looks])
+        (EVERY_SAMPLER[sampler].title, sampler, draws, [corrected(rounds[n].comparisons) for n in draws])
         for sampler, rounds in found.rounds.items()
     ]
     return figures.p_value_path(paths, level, now)
 
 
 def by_eye(x: np.ndarray, truth: Truth) -> float:
-    """The largest deviation of a bar from its true height, relative to that, among bars that are not low."""
+    """The largest relative deviation of a bar from its true height, among bars that are not low."""
     values = np.arange(int(truth.support[0]), int(truth.support[1]) + 1)
     true = np.asarray(truth.density(values), float)
     seen = true >= SEEN * true.max()

@@ -1,4 +1,4 @@
-"""What Explore shows: how the run stands, tiles, warnings, and its charts."""
+"""The view of Explore: the state of the run, tiles, warnings and charts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dashboard.work.estimates import Estimates
 from dashboard.work.files import File
 from dashboard.work.job import Snapshot, Status
 from dashboard.work.runs import RunResult
-from dashboard.work.tab import Now
+from dashboard.work.tab import TabSnapshot
 from mahmc import InvalidInput, RunSpec, diagnostics
 from mahmc.run import memory_needed, scalar_names
 from mahmc.targets import Target
@@ -35,15 +35,15 @@ AT_REST = {"autocorrelation": "Autocorrelation", "ranks": "Ranks", "scatter": "J
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The run that is shown under these settings, and what of it."""
+class ViewState:
+    """The run that is shown under these settings."""
 
     settings: ExploreSettings
-    now: Now
+    now: TabSnapshot
 
     @cached_property
     def spec(self) -> RunSpec | None:
-        """The run that the settings make."""
+        """The run of the present settings; None if they are not allowed."""
         try:
             return self.settings.spec(self.now.uploads)
         except InvalidInput:
@@ -51,7 +51,7 @@ class Shown:
 
     @cached_property
     def job(self) -> Snapshot[RunResult] | None:
-        """The job that is shown: the present one, or the one before until that has begun."""
+        """The job that is shown: the earlier job until the present one has draws."""
         return self.now.shown("explore")[0]
 
     @property
@@ -64,28 +64,28 @@ class Shown:
 
     @property
     def stale(self) -> bool:
-        """Whether what is shown belongs to other settings than the present ones."""
+        """Whether the results belong to earlier settings."""
         return self.job is not None and (self.earlier or self.job.result.spec != self.spec)
 
     @cached_property
     def target(self) -> Target | None:
-        """The target of the run that is shown, or of the one to come."""
+        """The target of the run that is shown, or of the settings if there is no run."""
         if self.job is not None:
             return self.job.result.target
         return self.settings.choices.built(self.now.uploads) if self.spec else None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The quantities that can be looked at."""
+        """The quantities that can be shown."""
         spec = self.job.result.spec if self.job else self.spec
         found = scalar_names(spec, self.target) if spec is not None and self.target is not None else ()
         return tuple(name for name in found if name != "slice")
 
     @property
     def name(self) -> str:
-        """The quantity that tiles and charts are about."""
-        wanted = self.settings.quantity
-        return wanted if wanted in self.names or self.target is None else self.target.paper_quantity
+        """The quantity that tiles and charts show."""
+        chosen = self.settings.quantity
+        return chosen if chosen in self.names or self.target is None else self.target.presentation.main_quantity
 
     @property
     def full(self) -> bool:
@@ -101,12 +101,12 @@ class Shown:
 
     @property
     def at_rest(self) -> bool:
-        """Whether there is a run with enough draws for diagnostics, and none is under way."""
+        """Whether the run has stopped, with enough draws for diagnostics."""
         job = self.present
         return job is not None and not job.alive and job.result.drawn >= diagnostics.FEWEST_DRAWS
 
     def labels(self) -> dict[str, str]:
-        """Quantities in words; a coefficient of uploaded data with the column it belongs to."""
+        """The titles of quantities. A coefficient of uploaded data is followed by its column."""
         upload: Upload | None = None
         if self.job is not None:
             upload = self.now.uploads.get(self.job.result.spec.data)
@@ -171,7 +171,8 @@ class Shown:
         about = (number, name, alive, tuple((label, pin.number) for label, pin in self.now.pins))
         size = self.result.done if self.result else 0
         for place, title, make in self._makers(target, name):
-            yield ChartRequest(place, about, size, make, title)
+            closer = self._closer_trace if place == "trace" else None
+            yield ChartRequest(place, about, size, make, title, closer=closer)
         if self.full and self.at_rest:
             for place, make in self._makers_at_rest().items():
                 yield ChartRequest(place, (number, name), size, make)
@@ -184,7 +185,7 @@ class Shown:
     def _makers(self, target: Target, name: str) -> Iterator[tuple[str, str, Callable[[], Chart]]]:
         """Place, title and maker of each chart."""
         yield "trace", "Trace by chain", self._trace
-        title = "Distribution against the truth" if target.truth(name) else "Distribution; no truth is known"
+        title = "Distribution against the truth" if target.truth.of(name) else "Distribution (the truth is unknown)"
         yield "density", title, lambda: self._distribution(name)
         if self.full:
             look = target.shown
@@ -207,8 +208,12 @@ class Shown:
         warmup = self.result.get(self.name, warmup=True) if self.result is not None else None
         return figures.trace(self._draws(self.name), self.name, self._sampler, warmup, points)
 
+    def _closer_trace(self, low: float, high: float) -> Chart:
+        warmup = self.result.get(self.name, warmup=True) if self.result is not None else None
+        return figures.trace(self._draws(self.name), self.name, self._sampler, warmup, between=(low, high))
+
     def _running_mean(self) -> Chart:
-        truth = self.target.truth(self.name) if self.target else None
+        truth = self.target.truth.of(self.name) if self.target else None
         return figures.running_mean(self._draws(self.name), truth, self.name, self._sampler)
 
     def _running_acceptance(self) -> Chart:
@@ -216,7 +221,7 @@ class Shown:
         return figures.running_acceptance(*history, self._sampler)
 
     def _distribution(self, name: str) -> Chart:
-        """The run shown first, pinned runs of the same quantity over it."""
+        """The histogram of the run, with those of pinned runs on the same target over it."""
         target = self.target
         assert target is not None
         x = self._draws(name)
@@ -226,12 +231,12 @@ class Shown:
             is_shown = self.result is not None and other.run is self.result.run
             if other.run is not None and not is_shown and _same(other.target, target) and name in other.names:
                 runs.append((label, other.spec.sampler, other.get(name)))
-        truth = target.truth(name)
+        truth = target.truth.of(name)
         discrete = truth.discrete if truth else np.issubdtype(x.dtype, np.integer)
         return (figures.mass if discrete else figures.density)(runs, truth, name)
 
     def _makers_at_rest(self) -> dict[str, Callable[[], Chart]]:
-        """By place, of a run at rest."""
+        """The charts of a run that has stopped, by place."""
         assert self.target is not None
         look, name, sampler = self.target.shown, self.name, self._sampler
         one, two = look.pair
@@ -254,15 +259,15 @@ class Shown:
             spec, result = pin.result.spec, pin.result
             if result.run is None:
                 continue
-            x = result.get(result.target.paper_quantity)
+            x = result.get(result.target.presentation.main_quantity)
             low, high = diagnostics.ess_interval(x)
             scale = x.size * spec.leapfrogs_per_draw
             rows.append((label, spec.sampler, diagnostics.ess(x) / scale, low / scale, high / scale))
-            at_best = spec.values == spec.method.defaults(spec.target)
-            paper[label] = spec.method.paper_ess.get(spec.target) if at_best else None
+            paper[label] = spec.paper_ess
         chart = figures.ess_bars(rows, paper)
-        names = ", ".join(sorted({pin.result.target.paper_quantity for _, pin in self.now.pins}))
-        return chart._replace(caption=f"{chart.caption} Of {names}; intervals are 95 %, by a jackknife over chains.")
+        names = ", ".join(sorted({pin.result.target.presentation.main_quantity for _, pin in self.now.pins}))
+        about = f"ESS of {names}. Intervals are 95 %, by a jackknife over chains."
+        return chart._replace(caption=f"{chart.caption} {about}")
 
     # -------------------------------------------------------------------------------------------- table
 
@@ -271,7 +276,7 @@ class Shown:
         rows, result = {}, self.result
         assert result is not None
         for name in result.names:
-            e, truth = result.estimates.get(name), result.target.truth(name)
+            e, truth = result.estimates.get(name), result.target.truth.of(name)
             if e is None:
                 continue
             error = math.hypot(e.mcse, truth.mean_se) if truth else math.nan
@@ -292,8 +297,8 @@ def _same(one: Target, other: Target) -> bool:
     return (one.name, one.fingerprint) == (other.name, other.fingerprint)
 
 
-def file(settings: ExploreSettings, now: Now, mark: str, name: str) -> File | None:
-    """The file of this name, of the job with this number."""
+def file(now: TabSnapshot, mark: str, name: str) -> File | None:
+    """The file of this name of the job whose number is `mark`."""
     known = [now.jobs.get("explore"), now.earlier.get("explore"), *(pin for _, pin in now.pins)]
     for job in known:
         if job is not None and str(job.number) == mark:

@@ -1,4 +1,4 @@
-"""The pages: what each shows, and the files that it offers. A new page has a line in both tables."""
+"""The pages: the view state of each, and its files. A new page needs a line in both tables."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from typing import Any, Protocol
 from dashboard.views import checks, compare, explore, report
 from dashboard.views.view import View
 from dashboard.work.files import File
-from dashboard.work.tab import Now
+from dashboard.work.tab import TabSnapshot
 
 
-class Shown(Protocol):
-    """What a page shows under its settings at one moment."""
+class ViewState(Protocol):
+    """The state of a page under its settings at one moment, which gives the view."""
 
     def view(self) -> View:
-        """All of it, as plain data."""
+        """What the page shows, as plain data."""
 
 
 @dataclass(frozen=True)
-class Still:
-    """A page without work: nothing on it changes by itself."""
+class StaticPage:
+    """A page without background work: its view never changes."""
 
     settings: Any
-    now: Now
+    now: TabSnapshot
 
     def view(self) -> View:
         return View()
 
 
-SHOWN: Mapping[str, Callable[[Any, Now], Shown]] = {
-    "overview": Still,
-    "explore": explore.Shown,
-    "compare": compare.Shown,
-    "checks": checks.Shown,
+VIEW_STATES: Mapping[str, Callable[[Any, TabSnapshot], ViewState]] = {
+    "overview": StaticPage,
+    "explore": explore.ViewState,
+    "compare": compare.ViewState,
+    "checks": checks.ViewState,
 }
-FILES: Mapping[str, Callable[[Any, Now, str, str], File | None]] = {
+FILES: Mapping[str, Callable[[TabSnapshot, str, str], File | None]] = {
     "explore": explore.file,
     "compare": compare.file,
     "checks": report.file,

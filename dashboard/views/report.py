@@ -1,4 +1,4 @@
-"""The report of Checks: verdicts, words and key charts in one HTML file that opens alone, without a network."""
+"""The report of Checks: verdicts, findings and charts in one HTML file that opens without a network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dashboard.settings.checks import rows as sampler_rows
 from dashboard.views import checks, contest, exhibits
 from dashboard.work.contests import ContestResult
 from dashboard.work.files import File
-from dashboard.work.tab import Now
+from dashboard.work.tab import TabSnapshot
 from mahmc.checks import Cell, Verdict
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.version import __version__
@@ -27,21 +27,21 @@ TITLE = "Checks of samplers"
 _HERE = Path(__file__)
 
 
-def file(settings: CheckSettings, now: Now, mark: str, name: str) -> File | None:
-    """The report of the settings that its mark carries."""
+def file(now: TabSnapshot, mark: str, name: str) -> File | None:
+    """The report of the settings that are encoded in `mark`."""
     if name != checks.REPORT:
         return None
     try:
         query = base64.urlsafe_b64decode(mark + "=" * (-len(mark) % 4)).decode() if mark != "-" else ""
     except ValueError:
         return None
-    asked, _ = link.read(CheckSettings(), link.split(query), now.uploads)
-    return File(checks.REPORT, "Report", "", lambda: pieces(asked, now), "text/html")
+    of_report, _ = link.read(CheckSettings(), link.split(query), now.uploads)
+    return File(checks.REPORT, "Report", "", lambda: pieces(of_report, now), "text/html")
 
 
-def pieces(settings: CheckSettings, now: Now) -> Iterator[bytes]:
-    """The report, piece by piece."""
-    shown = checks.Shown(settings, now)
+def pieces(settings: CheckSettings, now: TabSnapshot) -> Iterator[bytes]:
+    """The report in pieces."""
+    shown = checks.ViewState(settings, now)
     contests = {name: job.result for name in CONTESTS
                 if (job := now.jobs.get(f"contest.{name}")) and job.result.seed == settings.seed}  # fmt: skip
     yield report(TITLE, settings, shown.cells, shown.done, contests).encode()
@@ -54,7 +54,7 @@ def report(
     done: Sequence[Cell],
     contests: Mapping[str, ContestResult],
 ) -> str:
-    """The whole page. `cells` are those of the matrix, `done` those with a verdict, with their findings."""
+    """The HTML of the report. `cells` are the cells of the matrix, `done` the cells that have a verdict."""
     charts = _Charts()
     parts = [
         f"<h1>{escape(title)}</h1>",
@@ -64,7 +64,7 @@ def report(
           for name in dict.fromkeys(cell.sampler for cell in done if cell.verdict is Verdict.WRONG)
           if name in EVERY_SAMPLER),
         *(_exhibit(found, settings, charts) for found in contests.values() if found.finished),
-        "<h2>Cell by cell</h2><p>A click opens a cell.</p>",
+        "<h2>Cell by cell</h2><p>Click a cell to open it.</p>",
         *(_cell(cell, charts) for cell in done),
     ]  # fmt: skip
     page = _HERE.with_suffix(".html").read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def report(
 
 
 class _Charts:
-    """The charts of a page: a place for each, and their figures as data, which a script draws when they are seen."""
+    """The charts of a report: a place for each, and its figure as data. A script draws a figure when it is visible."""
 
     def __init__(self) -> None:
         self.figures: list[str] = []
@@ -103,9 +103,10 @@ def _settings(settings: CheckSettings) -> str:
     level = escape(str(settings.level))
     return (
         f'<table class="about">{rows}</table>'
-        f"<p><b class=wrong>✕ wrong</b>: a right sampler gets this by chance with probability {level} at most, in each "
-        "cell. <b class=right>✓ right</b>: no check objected, and errors of the size that it states would have been "
-        "caught. <b class=unclear>? not enough draws to tell</b>: errors that matter could have gone unseen.</p>"
+        "<p><b class=wrong>✕ wrong</b>: a check found an error. A correct sampler gets this verdict by chance with "
+        f"probability {level} at most, in each cell. <b class=right>✓ right</b>: no check found an error. Each check "
+        "states the smallest error that it would have caught. <b class=unclear>? not enough draws to tell</b>: "
+        "errors that matter could have been missed.</p>"
     )
 
 

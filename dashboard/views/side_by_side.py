@@ -1,4 +1,4 @@
-"""Each sampler's draws of a comparison, side by side on the same axes."""
+"""The draws of all samplers in a comparison, side by side on the same axes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dashboard.figures import Chart
 from mahmc import Comparison, Run
 from mahmc.targets import Truth
 
-TRACE_LEAPFROGS = 20_000  # of one chain, that traces show
+TRACE_LEAPFROGS = 20_000  # traces show the draws of so many leapfrogs of a chain
 
 
 def first_runs(found: Comparison) -> dict[str, Run]:
@@ -23,24 +23,24 @@ def first_runs(found: Comparison) -> dict[str, Run]:
 
 def captions(found: Comparison) -> dict[str, str]:
     """What to look for in each row of small charts."""
-    known = found.target.truth(found.target.paper_quantity) is not None
+    known = found.target.truth.of(found.target.presentation.main_quantity) is not None
     return {"histogram": figures.caption("density", known), "trace": figures.caption("trace", known)}
 
 
 def titles(found: Comparison) -> dict[str, str]:
     """Titles of the rows of small charts."""
-    name = figures.plain(found.target.paper_quantity)
+    name = figures.plain(found.target.presentation.main_quantity)
     return {"histogram": f"Histograms of {name}, first replicate of each",
             "trace": f"Traces over the same {TRACE_LEAPFROGS:,} leapfrogs of four chains"}  # fmt: skip
 
 
 class SameAxes:
-    """Histograms and traces of all samplers on the same axes: each is made once, whoever asks first."""
+    """Histograms and traces of all samplers on the same axes. All histograms are made at the first request."""
 
     def __init__(self, found: Comparison) -> None:
         self.found = found
-        self.name = found.target.paper_quantity
-        self.truth = found.target.truth(self.name)
+        self.name = found.target.presentation.main_quantity
+        self.truth = found.target.truth.of(self.name)
         self.runs = first_runs(found)
 
     @cached_property
@@ -70,14 +70,14 @@ class SameAxes:
 
 def coefficients(found: Comparison) -> list[str]:
     """The coefficients whose true mean is known."""
-    names = next(iter(found.done.values())).means[0]
-    return [name for name in names if name.startswith("beta[") and found.target.truth(name)]
+    names, of = next(iter(found.done.values())).means[0], found.target.presentation.coefficients
+    return [name for name in names if name.partition("[")[0] == of and found.target.truth.of(name)]
 
 
 def agreement(found: Comparison) -> Chart:
-    """BLR: posterior means against the reference."""
+    """Posterior means of the coefficients against the truth."""
     names = coefficients(found)
-    truths = [found.target.truths[name] for name in names]
+    truths = [found.target.truth.scalars[name] for name in names]
     rows: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
     for label, entry in found.done.items():
         means = np.array([[replicate[name] for name in names] for replicate in entry.means])
@@ -88,6 +88,6 @@ def agreement(found: Comparison) -> Chart:
 
 
 def distances(means: np.ndarray, errors: np.ndarray, truths: Sequence[Truth]) -> tuple[np.ndarray, np.ndarray]:
-    """How far means lie from the truth, and the standard errors of that, in standard deviations of each quantity."""
-    mean, sd, own = np.array([(truth.mean, truth.sd, truth.mean_se) for truth in truths]).T
-    return (means - mean) / sd, np.hypot(errors, own) / sd
+    """Differences of means from the truth, and their standard errors, in standard deviations of each quantity."""
+    mean, sd, reference_error = np.array([(truth.mean, truth.sd, truth.mean_se) for truth in truths]).T
+    return (means - mean) / sd, np.hypot(errors, reference_error) / sd

@@ -1,7 +1,7 @@
-"""What a page shows now, as plain data: words, tables and requests for charts. No Streamlit in here.
+"""What a page shows at one moment, as plain data: words, tables and requests for charts. No Streamlit in here.
 
-A view is made from settings and a snapshot, by a function that changes nothing. The page lays out one place for each
-part; the live transport fills the places, and goes on filling them while work runs.
+A function that changes nothing makes the view of settings and a snapshot. The page lays out a place for each part of
+the view. The live transport fills the places, and updates them while work runs.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from zlib import crc32
 from dashboard.figures.look import Chart
 
 HEIGHT = 320  # pixels of a chart, by default
-SECONDS = 0.4  # between two looks at work under way
-SOON = 0.1  # the same, until there is something to show
+SECONDS = 0.4  # between two requests of the browser while work runs
+SOON = 0.1  # between two requests until there is something to show
 
 
 class ChartRequest(NamedTuple):
-    """A chart to show: where, what it is about, how much there is to draw, and how to make it.
+    """A chart to show: its place, what determines it, how much data it has, and a function that makes it.
 
-    A chart is made again when `about` changes, or when `size` has grown enough.
+    A chart is made again when `about` changes, or when `size` has grown enough. `closer` makes the same chart of a
+    range of x, with all there is to see in it: the browser asks for it when somebody zooms in.
     """
 
     place: str
@@ -30,10 +31,11 @@ class ChartRequest(NamedTuple):
     make: Callable[[], Chart]
     title: str = ""
     height: int = HEIGHT
+    closer: Callable[[float, float], Chart] | None = None
 
 
 class Tile(NamedTuple):
-    """One figure with its label. `beside` is what it is to be compared with."""
+    """A number with its label. `beside` is a number to compare it with."""
 
     label: str
     value: str
@@ -42,16 +44,16 @@ class Tile(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of words. `tone` is "", "good", "bad", "unclear" or "note": of the lead, where the line has one."""
+    """A line of text. `tone` is "", "good", "bad", "unclear" or "note"; it colours the lead if there is one."""
 
     text: str
     strong: bool = False
     tone: str = ""
-    lead: str = ""  # the first words, which stand out
+    lead: str = ""  # the first words, emphasised
 
 
 class Remark(NamedTuple):
-    """A box with words: `tone` is "info", "warning" or "error"."""
+    """A box with text. `tone` is "info", "warning" or "error"."""
 
     text: str
     tone: str = "warning"
@@ -59,19 +61,19 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """Everything that a page shows of one moment."""
+    """Everything that a page shows at one moment."""
 
-    parts: Mapping[str, Any] = field(default_factory=dict)  # JSON content by place; the page decides their kinds
+    parts: Mapping[str, Any] = field(default_factory=dict)  # JSON content by place; the page decides the kinds
     charts: Sequence[ChartRequest] = ()
-    layout: Hashable = ()  # what only a refresh of the page can change: buttons, choices, which places there are
-    busy: bool = False  # whether more will come by itself
-    live: bool = False  # whether work runs now: then charts are renewed by turns
-    faded: bool = False  # whether all of it belongs to earlier settings
-    seconds: float = SECONDS  # until the next look, while busy
+    layout: Hashable = ()  # what needs a new run of the page if it changes: buttons, choices, places
+    busy: bool = False  # whether the view will change without an event
+    live: bool = False  # whether work runs now; then charts are made again in turns
+    faded: bool = False  # whether the view belongs to earlier settings
+    seconds: float = SECONDS  # until the browser asks again, while busy
 
     @property
     def mark(self) -> str:
-        """The layout as a short text: where it changes, the page has to be refreshed."""
+        """A checksum of the layout. When it changes, the page must run again."""
         places = sorted(self.parts), sorted(request.place for request in self.charts)
         return f"{crc32(repr((self.layout, places)).encode()):08x}"
 
@@ -82,7 +84,7 @@ def status(text: str, share: float | None = None, tiles: Sequence[Tile] = ()) ->
 
 
 def lines(found: Sequence[Line]) -> list[dict[str, Any]]:
-    """Content of a part with lines of words."""
+    """Content of a part with lines of text."""
     return [line._asdict() for line in found]
 
 

@@ -1,17 +1,16 @@
-"""What a person should know about a run, in plain words, each with what to do."""
+"""Warnings about a run, each with advice. The engine has most of the rules."""
 
 from __future__ import annotations
-
-import math
 
 from dashboard.views import words
 from dashboard.work.estimates import Estimates
 from dashboard.work.runs import RunResult
 from mahmc.diagnostics import FEWEST_DRAWS
+from mahmc.run import problems
 
 
 def warnings(result: RunResult, estimates: Estimates | None, name: str, alive: bool) -> list[str]:
-    """All that apply to the run so far; those on mixing only when there is enough to judge by."""
+    """The warnings that apply to the run so far. Warnings on mixing need enough draws."""
     spec = result.spec
     if result.run is None or result.drawn < FEWEST_DRAWS:
         return []
@@ -19,43 +18,23 @@ def warnings(result: RunResult, estimates: Estimates | None, name: str, alive: b
     found = [*wrong, *_step_size(result)]
     if estimates is None:
         return found
-    if math.isnan(estimates.ess_bulk):
-        found.append(
-            f"{name} never changed, so its ESS is undefined. Take a smaller step size, or another update of qᴼ."
-        )
-    elif estimates.apart > 0.5:
-        found.append(
-            f"Chains sit in different places of {name} and do not meet: each is stuck in a mode of its own. "
-            "Use updates that jump (Metropolis on the component), longer trajectories, or more draws."
-        )
-    elif estimates.rhat > 1.01:
-        found.append(
-            f"R-hat of {name} is {estimates.rhat:.3f}, above 1.01: chains do not agree yet. Draw more, or tune."
-        )
-    if estimates.ess_bulk < 100 * spec.chains and not alive:
-        found.append(
-            f"ESS of {name} is {estimates.ess_bulk:.0f}, below 100 for each of {spec.chains} chains: "
-            "estimates are rough. Draw more."
-        )
-    return found
+    found += problems.mixing(name, estimates.ess_bulk, estimates.rhat, estimates.spread_of_means)
+    return found if alive else found + problems.rough(name, estimates.ess_bulk, spec.chains)
 
 
 def _step_size(result: RunResult) -> list[str]:
     spec = result.spec
-    found = []
-    limit = result.target.stable_epsilon
-    if result.non_finite:
-        found.append(f"{result.non_finite:,} proposals had an energy that is not finite and were rejected: lower ε.")
+    found = problems.energies(result.non_finite)
+    limit = result.target.density.stable_epsilon
     if limit is not None and spec.values["epsilon"] > limit:
         safe = words.rounded_down(limit)
         found.append(
-            f"ε = {spec.values['epsilon']:g} is beyond {safe}, where the leapfrog becomes unstable on this target: "
-            f"take less than {safe}."
+            f"ε = {spec.values['epsilon']:g} is too large: above {safe} the leapfrog is unstable on this target. "
+            f"Take less than {safe}."
         )
-    elif result.acceptance < 0.2:
-        found.append(f"Only {result.acceptance:.1%} of the proposals are accepted: lower ε, or shorten the trajectory.")
-    elif result.acceptance > 0.999:
+        return found
+    if result.acceptance > 0.999:
         found.append(
-            f"{result.acceptance:.2%} of the proposals are accepted: ε could be larger, and each gradient worth more."
+            f"{result.acceptance:.2%} of the proposals are accepted: a larger ε would give more from each gradient."
         )
-    return found
+    return found + problems.rejections(result.acceptance)

@@ -1,4 +1,4 @@
-"""Numbers and states as people read them."""
+"""Numbers and states in words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 from dashboard.work.job import Snapshot, Status
 from dashboard.work.runs import RunResult
 
-EARLIER = "These results belong to earlier settings. Press Run for the present ones."
+EARLIER = "These results belong to earlier settings. Press Run for results with the present settings."
 
 
 def large(value: float) -> str:
-    """With a unit rather than zeros: 35.2 M."""
+    """A number with a unit in place of zeros: 35.2 M."""
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= size:
             return f"{value / size:.3g} {unit}"
@@ -19,43 +19,46 @@ def large(value: float) -> str:
 
 
 def rounded_down(value: float, digits: int = 3) -> str:
-    """A positive number with so many digits, and never more than it is: advice errs to the safe side."""
+    """A positive number with the given number of digits, rounded down so that advice is on the safe side."""
     step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
     return f"{math.floor(value / step) * step:.{digits}g}"
 
 
 def share(rate: float | None) -> str:
+    """A rate with three decimals."""
     return "–" if rate is None else f"{rate:.3f}"
 
 
 def count(value: float | None) -> str:
+    """A number without decimals; "–" if there is none yet."""
     if value is None:
         return "–"
     return "undefined" if math.isnan(value) else f"{value:,.0f}"
 
 
 def seconds(value: float) -> str:
+    """A time in seconds or minutes; "…" if unknown."""
     if math.isnan(value):
         return "…"
     return f"{value / 60:.1f} min" if value >= 100 else f"{value:.1f} s"
 
 
 def run_status(job: Snapshot[RunResult] | None) -> str:
-    """How a run stands."""
+    """The state of a run in a sentence."""
     if job is None:
-        return "Choose a target and a sampler at the side, and press Run."
+        return "Choose a target and a sampler in the sidebar, and press Run."
     progress, spec = job.result.progress, job.result.spec
     if job.status is Status.FAILED:
-        return "This run cannot be done."
+        return "This run failed."
     if progress is None or (job.status is Status.PREPARING and job.alive):
         return {
-            Status.WAITING: "Waiting for a place: other runs are under way on this server.",
-            Status.STOPPED: "Stopped before it began.",
-        }.get(job.status, "Loading the kernels; the first time ever they are compiled, which takes a few seconds.")
-    done = f"{progress.done:,} of {spec.slots:,} draws a chain"
+            Status.WAITING: "Waiting: the server is busy with other runs.",
+            Status.STOPPED: "Stopped before the first draw.",
+        }.get(job.status, "Loading the kernels. The first time they are compiled, which takes a few seconds.")
+    done = f"{progress.done:,} of {spec.slots:,} draws of each chain"
     if job.status is Status.FINISHED:
         return f"Finished: {done} in {seconds(progress.seconds)}."
     if job.status is Status.STOPPED or not job.alive:
-        return f"Stopped at {done}. Continue goes on exactly where it left off."
+        return f"Stopped at {done}. Press Continue to go on exactly from there."
     phase = "Warming up" if progress.done < spec.warmup else "Drawing"
     return f"{phase}: {done}, about {seconds(progress.seconds_left)} left."

@@ -1,7 +1,7 @@
 """One widget for each kind of entry.
 
-A widget shows what the settings say, whatever changed them, and nothing is lost when a page is left: see `bound`.
-When a person moves a widget, its callback changes the entry.
+A widget always shows the value in the settings, no matter what changed it, and keeps it when the page is left: see
+`bound`. When a person changes a widget, its callback changes the entry.
 """
 
 from __future__ import annotations
@@ -31,37 +31,38 @@ class Controls:
         return self.tab.settings[self.page]
 
     def entry(self, name: str) -> Entry:
-        return self.settings.entries()[name]
+        entry: Entry = self.settings.entries()[name]
+        return entry
 
     def take(self, name: str, value: Any) -> None:
-        """A widget's event: the entry is changed."""
+        """Handle the event of a widget: change the entry."""
         self.tab.change(self.page, name, value)
 
     def replace(self, settings: Settings) -> None:
-        """An event that changes several entries at once."""
+        """Handle an event that changes several entries at once."""
         self.tab.replace(self.page, settings)
 
     def key(self, entry: Entry) -> str:
-        """A widget's key: one for each place where an entry may be kept, and for each list of options."""
+        """The key of a widget: a key for each place where an entry is kept, and for each list of options."""
         options = getattr(entry.kind, "options", ())
         mark = f".{crc32(repr(options).encode()):x}" if options else ""
         return f"{self.page}.{'.'.join(part for part in entry.at if part not in ('choices', 'chosen'))}{mark}"
 
 
 class Bound(TypedDict):
-    """What a widget is given so that it shows a value and tells of changes."""
+    """The arguments that bind a widget to a value: its key and its callback."""
 
     key: str
     on_change: Callable[[], None]
 
 
 def bound(key: str, value: Any, take: Callable[[Any], None]) -> Bound:
-    """The key and the event of a widget that shows this value, which the widget must be given as its default.
+    """The key and the callback of a widget that shows `value`. The widget must get the same value as its default.
 
-    A widget that has another value is not set to this one, but makes room for a new widget, whose key has the next
-    number. The browser sends the values of all widgets with each request, and it may have sent the old value before it
-    hears of the new one. Streamlit would take the old value for an entry by the user, and undo what changed it: the
-    move of a slider beside a field. What is said of a widget that is gone is not listened to.
+    A widget that has another value is not changed: a new widget with the next number in its key replaces it. The reason
+    is that the browser sends the values of all widgets with each request, and may send the old value before the new
+    value has arrived. Streamlit would then take the old value as an input of the user, and undo the change, for example
+    the move of a slider beside a field. Events of a widget that was replaced are ignored.
     """
     numbers: dict[str, int] = st.session_state.setdefault("widget numbers", {})
     number = numbers.get(key, 0)
@@ -85,13 +86,14 @@ def _numbered(key: str, number: int) -> str:
 def select(
     controls: Controls, name: str, label: str, titles: Callable[[str], str] = str, help: str | None = None
 ) -> str:
-    """One of the entry's options, in a list."""
+    """A list to choose one of the entry's options."""
     entry = controls.entry(name)
     key = controls.key(entry)
     options = _options(entry)
-    st.selectbox(label, options, options.index(entry.value), format_func=titles, help=help,
-                 **bound(key, entry.value, lambda value: controls.take(name, value)))  # fmt: skip
-    return entry.value
+    value: str = entry.value
+    st.selectbox(label, options, options.index(value), format_func=titles, help=help,
+                 **bound(key, value, lambda chosen: controls.take(name, chosen)))  # fmt: skip
+    return value
 
 
 def segmented(
@@ -99,11 +101,12 @@ def segmented(
     name: str,
     label: str,
     titles: Mapping[str, str] | None = None,
+    *,
     help: str | None = None,
     options: tuple[str, ...] = (),
     hidden: bool = True,
 ) -> None:
-    """One of the entry's options (or of those given here), side by side."""
+    """Buttons side by side to choose one of the entry's options (or of `options`)."""
     entry = controls.entry(name)
     shown = options or tuple(_options(entry))
     key = f"{controls.key(entry)}.{crc32(repr(shown).encode()):x}"
@@ -123,7 +126,7 @@ def multiselect(
     help: str | None = None,
     picked: Sequence[str] | None = None,
 ) -> None:
-    """Some of the entry's options, in an order of their own; `picked` are those of them that may not all be in use."""
+    """A list to choose several of the entry's options, in any order. `picked` may have more names than are in use."""
     entry = controls.entry(name)
     key = controls.key(entry)
     value = list(entry.value if picked is None else picked)
@@ -134,13 +137,14 @@ def multiselect(
 def toggle(controls: Controls, name: str, label: str, help: str) -> bool:
     """A switch."""
     entry = controls.entry(name)
-    st.toggle(label, entry.value, help=help,
-              **bound(controls.key(entry), entry.value, lambda value: controls.take(name, value)))  # fmt: skip
-    return entry.value
+    value: bool = entry.value
+    st.toggle(label, value, help=help,
+              **bound(controls.key(entry), value, lambda chosen: controls.take(name, chosen)))  # fmt: skip
+    return value
 
 
 def stops(controls: Controls, name: str, label: str, values: tuple[int, ...], help: str) -> None:
-    """A slider over some whole numbers."""
+    """A slider that stops at these whole numbers."""
     entry = controls.entry(name)
     st.select_slider(label, values, entry.value, format_func=short, help=help,
                      **bound(controls.key(entry), entry.value, lambda value: controls.take(name, value)))  # fmt: skip
@@ -155,13 +159,13 @@ def _options(entry: Entry) -> tuple[str, ...]:
 
 
 def number(controls: Controls, name: str) -> None:
-    """A slider, and a field for exact entry, of an entry that the registry describes."""
+    """A slider, and a field for exact input, of an entry that the registry describes."""
     entry = controls.entry(name)
     slider_and_field(_parameter(entry), entry.value, controls.key(entry), lambda value: controls.take(name, value))
 
 
 def field(controls: Controls, name: str, disabled: bool = False) -> None:
-    """A field alone. What is out of range is refused when it is entered."""
+    """A field without a slider. A value out of range is refused."""
     entry = controls.entry(name)
     parameter = _parameter(entry)
     _field(parameter, entry.value, controls.key(entry), lambda value: controls.take(name, value), visible=True,
@@ -174,7 +178,7 @@ def _parameter(entry: Entry) -> Parameter:
 
 
 def slider_and_field(parameter: Parameter, value: Any, key: str, take: Callable[[Any], None]) -> None:
-    """Both show the value, and hand what is chosen to `take`."""
+    """A slider and a field that both show `value` and pass a new value to `take`."""
     place = _nearest(parameter, value)
     left, right = st.columns([3, 2], vertical_alignment="bottom", wrap=False)
     moved = bound(f"{key}.slider", place, lambda chosen: take(_plain(parameter, chosen)))
@@ -192,13 +196,13 @@ def slider_and_field(parameter: Parameter, value: Any, key: str, take: Callable[
 
 
 def _field(
-    parameter: Parameter, value: Any, key: str, take: Callable[[Any], None], visible: bool = False,
+    parameter: Parameter, value: Any, key: str, take: Callable[[Any], None], *, visible: bool = False,
     disabled: bool = False,
 ) -> None:  # fmt: skip
-    """A field for exact entry."""
+    """A field for exact input."""
 
     def enter(typed: Any) -> None:
-        """Take what was typed, unless it is out of range: then the field goes back to what it was."""
+        """Take the typed value. If it is out of range, the field shows the previous value again."""
         try:
             take(parameter.check(typed))
         except InvalidInput as refusal:
@@ -214,7 +218,7 @@ def _field(
 
 
 def seed(controls: Controls, name: str = "seed") -> None:
-    """The seed, and dice beside it."""
+    """A field for the seed, with a button for a random seed."""
     left, right = st.columns([4, 1], vertical_alignment="bottom", wrap=False)
     with left:
         field(controls, name)
@@ -231,19 +235,19 @@ def _plain(parameter: Parameter, value: float) -> int | float:
 
 
 def _bound(parameter: Parameter, bound: float) -> int | float | None:
-    """A bound for Streamlit, which knows none at infinity; open ones are left to the check."""
+    """A bound as Streamlit takes it: None for infinity. The parameter's own check treats open bounds."""
     return _plain(parameter, bound) if abs(bound) < 2**53 else None
 
 
 def _step(parameter: Parameter, value: float) -> int | float:
-    """One press of + or −: a whole number, or a twentieth of the value's size."""
+    """The step of + and −: one for integers, else a twentieth of the value."""
     if parameter.kind == "int":
         return 1
     return parameter.step or float(f"{max(abs(value), 1e-6) / 20:.1g}")
 
 
 def _stops(parameter: Parameter) -> list[int | float]:
-    """The stops of a slider on a log scale, about twenty a decade, round numbers all; none if the scale is linear."""
+    """The stops of a slider on a log scale: round numbers, 16 in each factor of ten. Empty for a linear scale."""
     if not parameter.log or parameter.slider is None:
         return []
     low, high = parameter.slider
@@ -255,7 +259,7 @@ def _stops(parameter: Parameter) -> list[int | float]:
 
 
 def _nearest(parameter: Parameter, value: float) -> int | float:
-    """Where the slider stands for a value that may lie between its stops, or beyond them."""
+    """The position of the slider that is nearest to `value`, which may lie between stops or outside the slider."""
     if options := _stops(parameter):
         return min(options, key=lambda stop: abs(stop - value))
     low, high = parameter.slider or (parameter.low, parameter.high)
@@ -263,5 +267,5 @@ def _nearest(parameter: Parameter, value: float) -> int | float:
 
 
 def short(value: float) -> str:
-    """A number as a slider shows it."""
+    """A number as sliders show it."""
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"

@@ -1,4 +1,4 @@
-"""Widgets for a target and a sampler, generated from the engine's registries. Nothing is described here again."""
+"""Widgets for a target and a sampler, generated from the engine's registries."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from mahmc.spec import ALTERNATE, OF_ALTERNATE
 from mahmc.targets import FAMILIES
 
 TABLE_COLUMN = 72  # pixels: three columns fit the sidebar
-MIXTURE = ("weights", "means", "sds")  # lists of one length, that are edited as one table
-SIMPLE = ("epsilon", "L")  # parameters that the simple view has
+MIXTURE = ("weights", "means", "sds")  # lists of equal length that are edited as one table
+SIMPLE = ("epsilon", "L")  # parameters in the simple view
 Mixture = dict[str, tuple[float, ...]]
 
 
 class _Editor(NamedTuple):
-    """A table in the browser: its number, the mixture that it began with, and what was last taken from it."""
+    """A table in the browser: its number, its first mixture, and the last mixture that was taken from it."""
 
     number: int
     began: Mixture
@@ -34,24 +34,24 @@ class _Editor(NamedTuple):
 
 
 def target_title(name: str) -> str:
-    """A target as people choose it; one from a person's own file with that file's name."""
+    """The title of a target in the list. A custom target has the name of its file behind it."""
     family = FAMILIES[name]
     return f"{family.title} · your own, {Path(family.file).name}" if family.file else family.title
 
 
 def choose_target(page: Controls, name: str = "target") -> None:
-    """The target. If the chosen sampler cannot sample it, another one is taken, and said."""
+    """A list of targets. If the sampler cannot sample the new target, another is chosen, with a message."""
     before = st.session_state.get(f"{page.page}.sampler.before")
     controls.select(page, name, "Target", target_title)
     choices: Choices = page.settings.choices
     if before not in (None, choices.sampler) and before not in choices.samplers():
         was, now = EVERY_SAMPLER[before].title, EVERY_SAMPLER[choices.sampler].title
-        st.toast(f"{was} visits discrete variables one by one, and this target has none: {now} is taken instead.")
+        st.toast(f"{was} needs discrete variables, and this target has none. The sampler is now {now}.")
     st.session_state[f"{page.page}.sampler.before"] = choices.sampler
 
 
 def choose_target_and_sampler(page: Controls, prefix: str = "") -> None:
-    """The target, and of the samplers one that can sample it; a sentence on each."""
+    """Lists of targets and of the samplers that can sample the target, each with a sentence on the choice."""
     choose_target(page, f"{prefix}target")
     choices: Choices = page.settings.choices
     st.caption(FAMILIES[choices.target].about)
@@ -60,7 +60,7 @@ def choose_target_and_sampler(page: Controls, prefix: str = "") -> None:
 
 
 def choose_parameters(page: Controls, full: bool) -> None:
-    """A slider for each parameter the sampler has; in the simple view those that every sampler has."""
+    """A slider for each parameter of the sampler; in the simple view only for the parameters of all samplers."""
     choices: Choices = page.settings.choices
     replaced = OF_ALTERNATE if choices.schedule() != ALTERNATE else ()
     for name in choices.values():
@@ -69,16 +69,16 @@ def choose_parameters(page: Controls, full: bool) -> None:
 
 
 def offer_defaults(page: Controls) -> None:
-    """A way back to the default values, where others were chosen."""
+    """A button that restores the default values, if other values were chosen."""
     choices: Choices = page.settings.choices
     method = EVERY_SAMPLER[choices.sampler]
     if choices.best() == choices:
         return
     in_paper = choices.target in method.presets
-    whose = "that the paper found best" if in_paper and method.paper_ess else "to begin with"
+    which = "best values of the paper" if in_paper and method.paper_ess else "default values"
     st.button(
         "Paper's best values" if in_paper else "Default values", icon=":material/menu_book:", width="stretch",
-        key=f"{page.page}.defaults", help=f"Go back to the values {whose} for this target and sampler.",
+        key=f"{page.page}.defaults", help=f"Restore the {which} for this target and sampler.",
         on_click=lambda: page.replace(replace(page.settings, choices=choices.best())),
     )  # fmt: skip
 
@@ -87,10 +87,10 @@ def offer_defaults(page: Controls) -> None:
 
 
 def target_settings(page: Controls, expanded: bool = False) -> DeltaGenerator:
-    """The target's own parameters, in an expander, which is returned for more."""
+    """The parameters of the target in an expander, which is returned so that more can be added."""
     choices: Choices = page.settings.choices
     parameters = FAMILIES[choices.target].parameters
-    with st.expander("Target's own parameters", expanded=expanded, key=f"{page.page}.target.settings") as expander:
+    with st.expander("Parameters of the target", expanded=expanded, key=f"{page.page}.target.settings") as expander:
         for parameter in parameters:
             name = page.settings.named(choices.target, parameter.name)
             if parameter.kind == "bool":
@@ -103,13 +103,13 @@ def target_settings(page: Controls, expanded: bool = False) -> DeltaGenerator:
 
 
 def _mixture_table(page: Controls) -> None:
-    """Components as an editable table. What makes no mixture is said, and the last good one stays in use."""
+    """Components as an editable table. If they are not a mixture, the page says why and keeps the last valid one."""
     choices: Choices = page.settings.choices
     parameters = {p.name: p for p in FAMILIES[choices.target].parameters}
     used = {name: page.entry(page.settings.named(choices.target, name)).value for name in MIXTURE}
     state = f"{page.page}.mixture"
     editor: _Editor = st.session_state.get(state) or _Editor(0, {}, {})
-    if editor.taken != used or f"{state}.{editor.number}" not in st.session_state:  # changed elsewhere, or left
+    if editor.taken != used or f"{state}.{editor.number}" not in st.session_state:  # changed elsewhere, or page left
         editor = st.session_state[state] = _Editor(editor.number + 1, used, used)
     config = {name: st.column_config.NumberColumn(parameters[name].title, help=parameters[name].help, required=True,
                                                    width=TABLE_COLUMN)
@@ -119,10 +119,10 @@ def _mixture_table(page: Controls) -> None:
         pd.DataFrame(editor.began), num_rows="dynamic", hide_index=True, column_config=config, key=key,
         alt="Weight, mean and standard deviation of each component", on_change=_edit, args=(page, state, key),
     )  # fmt: skip
-    _say_what_is_wrong(page, _mixture(frame), state)
+    _show_problem(page, _mixture(frame), state)
 
 
-def _say_what_is_wrong(page: Controls, edited: Mixture, state: str) -> None:
+def _show_problem(page: Controls, edited: Mixture, state: str) -> None:
     try:
         FAMILIES[page.settings.choices.target].build(**edited)
     except InvalidInput as refusal:
@@ -135,10 +135,10 @@ def _say_what_is_wrong(page: Controls, edited: Mixture, state: str) -> None:
 
 
 def _edit(page: Controls, state: str, key: str) -> None:
-    """Take what was edited, if it is a mixture."""
+    """Take the edited components, if they are a mixture."""
     editor: _Editor = st.session_state[state]
     if key != f"{state}.{editor.number}":
-        return  # of a table that is gone; see `bound`
+        return  # the event of a table that was replaced; see `bound`
     edited = _mixture(_applied(pd.DataFrame(editor.began), st.session_state[key]))
     try:
         FAMILIES[page.settings.choices.target].build(**edited)
@@ -149,7 +149,7 @@ def _edit(page: Controls, state: str, key: str) -> None:
 
 
 def _applied(frame: pd.DataFrame, changes: Mapping[str, Any]) -> pd.DataFrame:
-    """A table with what was edited, added and deleted."""
+    """The table after rows were edited, added and deleted."""
     rows = frame.to_dict("records")
     for number, cells in changes["edited_rows"].items():
         rows[int(number)] |= cells
@@ -158,7 +158,7 @@ def _applied(frame: pd.DataFrame, changes: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _mixture(frame: pd.DataFrame) -> Mixture:
-    """The rows that are complete."""
+    """The mixture of the complete rows."""
     whole = frame.dropna(how="any")
     return {name: tuple(float(value) for value in whole[name]) for name in MIXTURE}
 

@@ -1,4 +1,4 @@
-"""Widgets for what a trajectory is made of: its schedule P^D, and its updates of q^O."""
+"""Widgets for the steps of a trajectory: its schedule P^D and its updates of q^O."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from mahmc.schedules import IID, MOST_STEPS, Schedule
 from mahmc.spec import ALTERNATE, NONE
 
 KINDS = {ALTERNATE: "Alternate", "iid": "I.i.d.", "sequences": "Sequences"}
-MOST_TYPED = 1000  # steps of a sequence that is offered to be edited
+MOST_TYPED = 1000  # longest sequence, in steps, that is offered for editing
 STEPS = Parameter(
-    "steps", "", "Steps", "How many steps a trajectory has; each of them is a leapfrog or an update, drawn on its own.",
+    "steps", "", "Steps", "Steps of a trajectory. Each step is a leapfrog or an update, drawn independently.",
     kind="int", low=1, high=MOST_STEPS, slider=(1, 1000), log=True, default=100,
 )  # fmt: skip
 LEAPFROG = Parameter(
-    "leapfrog", "", "P(leapfrog)", "The probability that a step is a leapfrog; otherwise it is an update of qᴼ.",
+    "leapfrog", "", "P(leapfrog)", "The probability that a step is a leapfrog. Otherwise the step is an update of qᴼ.",
     low=0.0, high=1.0, low_open=True, slider=(0.05, 1.0), step=0.01, default=0.9,
 )  # fmt: skip
 SCHEDULE_HELP = (
     "The order of leapfrogs and updates in a trajectory. Alternate: L leapfrogs, an update, L leapfrogs, and so on. "
-    "I.i.d.: each step is drawn on its own. Sequences: one of those that you write down, by their weights."
+    "I.i.d.: each step is drawn independently. Sequences: one of the sequences that you write, drawn by weight."
 )
 SEQUENCES_HELP = (
-    "A digit for each step: 0 a leapfrog, 1 the update Q₁, 2 the update Q₂. Runs may be shortened: 10x0 1 10x0. A "
-    "weight comes after a colon, 0010 : 0.7; without weights all are as probable."
+    "Write a digit for each step: 0 is a leapfrog, 1 the update Q₁, 2 the update Q₂. 10x0 means ten leapfrogs: "
+    "10x0 1 10x0. A weight comes after a colon: 0010 : 0.7. Without weights all sequences are equally probable."
 )
-OUTER_HELP = "An update of qᴼ follows each trajectory (within Gibbs). None: all updates are inside (pure MAHMC)."
+OUTER_HELP = "The update of qᴼ after each trajectory (within Gibbs). None: all updates are inside (pure MAHMC)."
 UPDATE_HELP = "Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected."
 
 
 def choose(page: Controls, full: bool) -> None:
-    """Everything of the sampler. In the simple view a schedule other than the usual one is only named."""
+    """All widgets of the sampler. The simple view only names a schedule other than the usual one."""
     choices: Choices = page.settings.choices
     kind = choices.schedule().partition("(")[0]
     able = choices.updates()
@@ -79,7 +79,7 @@ def _choose_kind(page: Controls, kind: str) -> None:
 
 
 def _switch(page: Controls, kind: str) -> None:
-    """Another kind: as the person left it, or at first with as many leapfrogs and updates as the usual schedule."""
+    """Choose a kind of schedule: the last schedule of that kind, or one with the means of the usual schedule."""
     choices: Choices = page.settings.choices
     text = choices.schedule()
     if text != ALTERNATE:
@@ -99,14 +99,14 @@ def _first(kind: str, law: Schedule) -> str:
 
 
 def _with_schedule(choices: Choices, law: Schedule) -> Choices:
-    """Use this schedule, and find it again."""
+    """The choices with this schedule, also kept as the last one of its kind."""
     text = str(law)
     kept = choices.drafted(_place(choices, text.partition("(")[0]), text)
     return kept.put(_place(choices, "schedule"), text)
 
 
 def _choose_iid(page: Controls) -> None:
-    """Steps, the probability of a leapfrog, and how the updates share the rest."""
+    """The number of steps, the probability of a leapfrog, and the shares of the updates."""
     choices: Choices = page.settings.choices
     law, names = choices.law(), choices.picked()
     assert isinstance(law, IID)
@@ -125,7 +125,7 @@ def _choose_iid(page: Controls) -> None:
 
 
 def _weights(choices: Choices, names: list[str], shares: list[float]) -> list[float]:
-    """The weights as they were typed, if they still have these proportions."""
+    """The typed weights, if they still have these proportions; else the shares."""
     typed = [float(choices.drafts.get(_place(choices, name), "nan")) for name in names]
     total = sum(typed)
     same = total > 0 and all(abs(w / total - s) < 1e-9 for w, s in zip(typed, shares, strict=True))
@@ -133,7 +133,7 @@ def _weights(choices: Choices, names: list[str], shares: list[float]) -> list[fl
 
 
 def _taker(page: Controls, values: dict[str, float], name: str) -> Callable[[float], None]:
-    """What takes a new value of one part of an i.i.d. schedule."""
+    """A function that takes a new value of one part of an i.i.d. schedule."""
 
     def take(value: float) -> None:
         choices: Choices = page.settings.choices
@@ -150,18 +150,18 @@ def _taker(page: Controls, values: dict[str, float], name: str) -> Callable[[flo
 def _share(i: int, name: str) -> Parameter:
     title = f"share of {name}"
     return Parameter(
-        title, "Q" + chr(ord("₀") + i), title, "Of the updates; what counts are the shares' proportions.",
+        title, "Q" + chr(ord("₀") + i), title, "The share of this update among all updates. Only proportions matter.",
         low=0.0, high=1.0, low_open=True, slider=(0.01, 1.0), step=0.01,
     )  # fmt: skip
 
 
 def _choose_sequences(page: Controls) -> None:
-    """A text, one sequence a line. What is no schedule is said, and the last good one stays in use."""
+    """A text with one sequence in each line. If it is not a schedule, the page says why and keeps the last one."""
     choices: Choices = page.settings.choices
     draft = _place(choices, "typed")
     key = f"{page.page}.sequences.{choices.target}.{choices.sampler}"
     shown = choices.drafts[draft] if draft in choices.drafts else _lines(choices.law())
-    text = st.text_area("Sequences, one a line", shown, help=SEQUENCES_HELP, height=120,
+    text = st.text_area("Sequences, one in each line", shown, help=SEQUENCES_HELP, height=120,
                         **bound(key, shown, partial(_typed, page, draft))) or ""  # fmt: skip
     try:
         _parsed(text, choices)
@@ -171,15 +171,15 @@ def _choose_sequences(page: Controls) -> None:
 
 
 def _typed(page: Controls, draft: tuple[str, ...], text: str) -> None:
-    """Keep what was typed, and use it if it is a schedule."""
+    """Keep the typed text, and use it if it is a schedule."""
     choices: Choices = page.settings.choices.drafted(draft, text)
-    with suppress(InvalidInput):  # the page says what is wrong, and the last good schedule stays
+    with suppress(InvalidInput):  # the page says what is wrong and keeps the last valid schedule
         choices = _with_schedule(choices, _parsed(text, choices))
     _change(page, choices)
 
 
 def _parsed(text: str, choices: Choices) -> Schedule:
-    """The schedule that a text makes; InvalidInput if it makes none."""
+    """The schedule of a text; InvalidInput if the text is not a schedule."""
     law = schedules.sequences(*schedules.weighted(_stripped(text)))
     _refuse_unnamed(law, choices)
     return law
@@ -192,9 +192,9 @@ def _stripped(text: str) -> list[str]:
 def _refuse_unnamed(law: Schedule, choices: Choices) -> None:
     used, named, able = len(law.updates), len(choices.picked()), len(choices.updates())
     if used > able:
-        raise InvalidInput(f"a sequence has an update {used}, and this target has no more than {able}.")
+        raise InvalidInput(f"a sequence uses update {used}, but this target has only {able} kinds of update.")
     if used > named:
-        raise InvalidInput(f"a sequence has an update {used}, and no more than {named} is chosen above: add it there.")
+        raise InvalidInput(f"a sequence uses update {used}: choose {used} updates above.")
 
 
 def _lines(law: Schedule) -> str:
@@ -202,7 +202,7 @@ def _lines(law: Schedule) -> str:
 
 
 def _offer_repair(page: Controls, draft: tuple[str, ...], text: str) -> None:
-    """A button that makes the text a schedule, if weights or mirror images are all that is wrong."""
+    """A button that repairs the text, if only the weights or the mirror images are wrong."""
     try:
         texts, weights = schedules.weighted(_stripped(text))
     except InvalidInput:
@@ -228,14 +228,14 @@ def _retype(page: Controls, draft: tuple[str, ...], law: Schedule) -> None:
 
 
 def _choose_updates(page: Controls, several: bool) -> None:
-    """How qᴼ is updated: by one of the target's updates, or by several where the schedule may have several kinds."""
+    """The update of qᴼ, or several updates where the schedule may have several kinds."""
     choices: Choices = page.settings.choices
     able, picked = choices.updates(), choices.picked()
     key = f"{page.page}.{choices.target}.update.{several}.{','.join(able)}"
     if several and len(able) > 1:
         st.multiselect(
             "Updates Q₁, Q₂, … of qᴼ", able, list(picked), **bound(key, list(picked), partial(_pick, page)),
-            help=f"{UPDATE_HELP} Their order is that of the kinds of update in the schedule.",
+            help=f"{UPDATE_HELP} The first is update 1 of the schedule, the second is update 2.",
         )  # fmt: skip
     else:
         st.segmented_control("Update of qᴼ", able, default=picked[0], required=True, format_func=str.capitalize,
@@ -243,26 +243,26 @@ def _choose_updates(page: Controls, several: bool) -> None:
 
 
 def _pick(page: Controls, chosen: str | list[str]) -> None:
-    """Take what was picked; of nothing the first that was picked before stays."""
+    """Take the picked updates. If nothing is picked, the first update of before stays."""
     choices: Choices = page.settings.choices
     names = tuple(chosen) if isinstance(chosen, list) else (chosen,)
     names = names or choices.picked()[:1]
     usual = names == choices.updates()[:1]
     law = choices.law() if choices.schedule().startswith("iid(") else None
     choices = choices.put((choices.target, "update"), None if usual else names)
-    if isinstance(law, IID) and law.leapfrog < 1.0 and len(law.shares) != len(names):  # they share evenly
+    if isinstance(law, IID) and law.leapfrog < 1.0 and len(law.shares) != len(names):  # they get even shares
         even = [(1.0 - law.leapfrog) / len(names)] * len(names)
         choices = _with_schedule(choices, schedules.iid(law.steps, law.leapfrog, even if len(names) > 1 else None))
     _change(page, choices)
 
 
 def _choose_outer(page: Controls) -> None:
-    """The update after the trajectory; asked where updates are inside as well, or where something else was chosen."""
+    """The update after the trajectory. Visible if updates are also inside, or if the choice is not the usual one."""
     choices: Choices = page.settings.choices
     chosen, usual = choices.outer()
     if not EVERY_SAMPLER[choices.sampler].inside and chosen == usual:
         return
-    options = (*sorted(choices.family().updates, key=lambda name: name != usual), NONE)
+    options = (*sorted(choices.family().density.updates, key=lambda name: name != usual), NONE)
     key = f"{page.page}.{choices.target}.{choices.sampler}.outer.{usual}"
     st.segmented_control(
         "After the trajectory", options, default=chosen, required=True, format_func=str.capitalize, help=OUTER_HELP,

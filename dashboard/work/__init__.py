@@ -1,1 +1,1 @@
-"""Background work of one tab: settings become jobs, jobs give snapshots. No Streamlit and no Plotly in here."""
+"""Background work of a tab: jobs run what the settings say and give snapshots. No Streamlit and no Plotly in here."""

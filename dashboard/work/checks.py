@@ -1,7 +1,7 @@
-"""Checks as work: one check of one cell after the other; and the results of all that a tab has asked for.
+"""Checks as work, and the results of all checks of a tab.
 
-A result belongs to everything that decides it: sampler, target, their parameters, budget, level and seed. Results are
-looked up by all of these, so a page never shows results of other settings.
+A result is stored under everything that determines it: sampler, target, their parameters, budget, level and seed. So a
+page never shows results of other settings.
 """
 
 from __future__ import annotations
@@ -13,53 +13,52 @@ from typing import Any
 
 from dashboard.settings import link
 from dashboard.settings.checks import STRICTNESS, CheckSettings
-from mahmc.checks import Cell, Checking
-from mahmc.checks.matrix import Step
+from mahmc.checks import Cell, CheckDone, Checking, Findings
 
-MOST_CELLS = 60  # whose results are kept; the oldest go first
+MOST_CELLS = 60  # the largest number of cells whose results are kept; the oldest results are dropped first
 Identity = tuple[Hashable, ...]
 
 
 def identity(cell: Cell, settings: CheckSettings) -> Identity:
-    """Everything that decides this cell's results under these settings."""
+    """Everything that determines the results of this cell under these settings."""
     of_target, of_sampler = tuple(cell.target.settings.items()), tuple(cell.chosen.items())
-    which = (cell.target.name, cell.target.fingerprint)
-    return *cell.key, *which, of_target, of_sampler, *(getattr(settings, name) for name in STRICTNESS)
+    data = (cell.target.name, cell.target.fingerprint)
+    return *cell.key, *data, of_target, of_sampler, *(getattr(settings, name) for name in STRICTNESS)
 
 
 class CheckResults:
-    """The cells that a tab has asked for, with what was found of them so far."""
+    """The cells that were checked in a tab, with their findings so far."""
 
     def __init__(self) -> None:
         self._cells: dict[Identity, Cell] = {}
         self._lock = Lock()
 
     def snapshot(self) -> Mapping[Identity, Cell]:
-        """What was found so far, by identity. Copies: checks that end later are not in them."""
+        """Copies of the cells with their findings so far, by identity. Later findings do not change the copies."""
         with self._lock:
-            return {mark: replace(cell, findings=dict(cell.findings)) for mark, cell in self._cells.items()}
+            return {key: replace(cell, findings=cell.findings.snapshot()) for key, cell in self._cells.items()}
 
-    def taken(self, cells: Iterable[Cell], settings: CheckSettings) -> list[Cell]:
-        """These cells to be checked; results that are there already are used, and not made again."""
+    def stored(self, cells: Iterable[Cell], settings: CheckSettings) -> list[Cell]:
+        """These cells as they are stored here, with the findings that exist. New cells are added without findings."""
         with self._lock:
-            mine = []
+            stored = []
             for cell in cells:
-                mark = identity(cell, settings)
-                found = self._cells.pop(mark, None) or replace(cell, findings={}, seconds=0.0)
-                self._cells[mark] = found  # at the end: the oldest are forgotten first
-                mine.append(found)
-            for forgotten in list(self._cells)[:-MOST_CELLS]:
-                del self._cells[forgotten]
-            return mine
+                key = identity(cell, settings)
+                known = self._cells.pop(key, None) or replace(cell, findings=Findings())
+                self._cells[key] = known  # at the end, so that the oldest cells are dropped first
+                stored.append(known)
+            for dropped in list(self._cells)[:-MOST_CELLS]:
+                del self._cells[dropped]
+            return stored
 
 
 @dataclass(frozen=True)
 class CheckProgress:
-    """How far checks are at one moment. What they found is in the tab's CheckResults."""
+    """The progress of checks at one moment. Their findings are in the tab's CheckResults."""
 
     settings: CheckSettings
-    marks: tuple[Identity, ...]  # the cells that are checked
-    current: tuple[Identity, str] | None  # cell and check under way
+    identities: tuple[Identity, ...]  # of the cells that are checked
+    current: tuple[Identity, str] | None  # cell and check that run now
     done: int
     total: int
     finished: bool
@@ -71,13 +70,13 @@ class CheckProgress:
 
 
 class CheckWork:
-    """Checks of some cells, one after the other."""
+    """Checks of several cells, one check after the other."""
 
     def __init__(self, settings: CheckSettings, checking: Checking) -> None:
         self.settings = settings
         self.checking = checking
-        self.step: Step | None = None
-        self._marks = {id(cell): identity(cell, settings) for cell in checking.cells.values()}
+        self.step: CheckDone | None = None
+        self._identities = {id(cell): identity(cell, settings) for cell in checking.cells.values()}
 
     def __repr__(self) -> str:
         return f"checks of {list(self.checking.cells)} with ?{link.text(self.settings)}"
@@ -89,7 +88,7 @@ class CheckWork:
     def steps(self) -> Generator[Any]:
         return self._checks(iter(self.checking))
 
-    def _checks(self, steps: Iterator[Step]) -> Generator[Step]:
+    def _checks(self, steps: Iterator[CheckDone]) -> Generator[CheckDone]:
         for step in steps:
             self.step = step
             yield step
@@ -101,8 +100,8 @@ class CheckWork:
         work, now = self.checking, self.checking.current
         return CheckProgress(
             self.settings,
-            tuple(self._marks.values()),
-            (self._marks[id(now[0])], now[1]) if now else None,
+            tuple(self._identities.values()),
+            (self._identities[id(now[0])], now[1]) if now else None,
             work.done,
             work.total,
             work.finished,

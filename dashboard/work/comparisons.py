@@ -9,16 +9,16 @@ from typing import Any
 from dashboard.settings import link
 from dashboard.settings.compare import CompareSettings
 from mahmc import Comparison
-from mahmc.compare import Step
+from mahmc.compare import ReplicateDone
 
 
 @dataclass(frozen=True)
 class CompareResult:
-    """A comparison as it stood at one moment, and the settings that it belongs to."""
+    """A comparison at one moment, with its settings."""
 
     settings: CompareSettings
     found: Comparison  # a copy, which does not advance
-    step: Step | None  # the last one
+    step: ReplicateDone | None  # the last one
     share: float
 
 
@@ -28,7 +28,7 @@ class CompareWork:
     def __init__(self, settings: CompareSettings, comparison: Comparison) -> None:
         self.settings = settings
         self.comparison = comparison
-        self.step: Step | None = None
+        self.step: ReplicateDone | None = None
 
     def __repr__(self) -> str:
         return f"a comparison with ?{link.text(self.settings)}"
@@ -40,7 +40,7 @@ class CompareWork:
     def steps(self) -> Generator[Any]:
         return self._replicates(iter(self.comparison))
 
-    def _replicates(self, steps: Iterator[Step]) -> Generator[Step]:
+    def _replicates(self, steps: Iterator[ReplicateDone]) -> Generator[ReplicateDone]:
         for step in steps:
             self.step = step
             yield step

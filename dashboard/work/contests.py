@@ -1,4 +1,4 @@
-"""A contest as work: two samplers on one target from one seed, and what the test says of each after ever more draws."""
+"""A contest as work: two samplers on one target from one seed, both tested after 1, 2, 4, … draws."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.settings.checks import LOOKS
+from dashboard.settings.checks import CONTEST_DRAWS
 from mahmc import Run, RunSpec
 from mahmc.checks import LEVEL, Case, Chains, margins, new_cell
 from mahmc.checks.subjects import CHAINS
@@ -15,7 +15,7 @@ from mahmc.checks.verdicts import Round
 
 @dataclass(frozen=True)
 class ContestResult:
-    """A contest as it stood at one moment."""
+    """A contest at one moment."""
 
     seed: int
     samplers: tuple[str, str]
@@ -24,14 +24,14 @@ class ContestResult:
     finished: bool
 
     @property
-    def looks(self) -> list[int]:
-        """After how many draws both have been tested."""
-        return [n for n in LOOKS if all(n in rounds for rounds in self.rounds.values())]
+    def tested_after(self) -> list[int]:
+        """The numbers of draws after which both samplers have been tested."""
+        return [n for n in CONTEST_DRAWS if all(n in rounds for rounds in self.rounds.values())]
 
     @property
     def share(self) -> float:
-        """How much is done: a look takes as long as there are draws."""
-        return sum(sum(rounds) for rounds in self.rounds.values()) / (2 * sum(LOOKS))
+        """The share of the work that is done. The time of a test is proportional to its draws."""
+        return float(sum(sum(rounds) for rounds in self.rounds.values()) / (2 * sum(CONTEST_DRAWS)))
 
 
 class ContestWork:
@@ -49,7 +49,7 @@ class ContestWork:
 
     @property
     def finished(self) -> bool:
-        return all(len(rounds) == len(LOOKS) for rounds in self.rounds.values())
+        return all(len(rounds) == len(CONTEST_DRAWS) for rounds in self.rounds.values())
 
     def steps(self) -> Generator[Any]:
         self._stopped = False
@@ -63,19 +63,19 @@ class ContestWork:
                 yield chunk
                 if self._stopped:
                     return
-        for draws in LOOKS:
+        for draws in CONTEST_DRAWS:
             for sampler, run in self.runs.items():
                 if self._stopped or not run.finished:
                     return
                 if draws not in self.rounds[sampler]:
                     chains = Chains.of(run).first(draws)
-                    self.rounds[sampler][draws] = margins.judge(chains, run.target.truths, LEVEL)
+                    self.rounds[sampler][draws] = margins.judge(chains, run.target.truth.scalars, LEVEL)
                     yield draws
 
     def _new_run(self, sampler: str) -> Run:
         cell = self.cells[sampler]
-        kept = tuple(quantity.name for quantity in cell.target.quantities)
-        about = {"start": "exact", "chains": CHAINS, "draws": LOOKS[-1], "warmup": 0, "keep": kept}
+        kept = tuple(quantity.name for quantity in cell.target.density.quantities)
+        about = {"start": "exact", "chains": CHAINS, "draws": CONTEST_DRAWS[-1], "warmup": 0, "keep": kept}
         return Run(RunSpec.of(cell.target, sampler, **about, seed=self.seed, **cell.chosen), cell.target)
 
     def stop(self) -> None:

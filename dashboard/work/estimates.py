@@ -1,9 +1,8 @@
-"""Diagnostics of a run under way, worked out seldom enough to leave the cores to the chains."""
+"""Diagnostics of a run while it draws, computed rarely enough to leave the cores to the chains."""
 
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from dataclasses import dataclass
@@ -11,35 +10,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahmc import Run, diagnostics
+from mahmc.run import problems
 
 log = logging.getLogger(__name__)
 
-SHARE_OF_TIME = 0.03  # of one core, that diagnostics may take while chains run
-MOST_LIVE = 2048  # draws of each chain, the last ones, that diagnostics are worked out from meanwhile
+SHARE_OF_TIME = 0.03  # share of one core that diagnostics may use while chains run
+MOST_LIVE = 2048  # while chains run, diagnostics use the last draws of each chain, at most so many
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Diagnostics of one quantity at some moment; NaN where undefined."""
+    """Diagnostics of one quantity at one moment; NaN where undefined."""
 
-    draws: int  # of each chain, that there were
-    used: int  # of each chain, the last ones, that were looked at
+    draws: int  # of each chain at that moment
+    used: int  # the last draws of each chain, from which the diagnostics were computed
     mean: float
     sd: float
     mcse: float
     ess_bulk: float
     ess_tail: float
     rhat: float
-    apart: float  # standard deviation of the chains' means, in standard deviations of all draws
+    spread_of_means: float  # standard deviation of the chains' means, divided by that of all draws
 
     @property
     def rough(self) -> bool:
-        """Whether sample sizes were scaled up from the draws used."""
+        """Whether effective sample sizes were scaled up from the draws used."""
         return self.used < self.draws
 
 
 def preload() -> threading.Thread:
-    """Import what the first estimate needs, in the background: it takes a second."""
+    """Import the packages of the first estimate in the background, which takes a second."""
 
     def work() -> None:
         diagnostics.array_stats()
@@ -53,8 +53,8 @@ def preload() -> threading.Thread:
 class Estimator:
     """The latest estimates of a run's quantities. Reading them starts nothing.
 
-    `watch` says which quantities are wanted, `advance` that there are more draws, or that no more come: both begin new
-    estimates on a thread of their own, if it is time for them.
+    `watch` names the quantities to estimate. `advance` says that there are more draws, or that the run has stopped.
+    Both start new estimates on a thread, if estimates are due.
     """
 
     def __init__(self) -> None:
@@ -64,24 +64,24 @@ class Estimator:
         self._all = False
         self._latest: dict[str, Estimates] = {}
         self._next: dict[str, float] = {}
-        self._failed: set[str] = set()  # quantities of which there will be none: nobody waits for them
+        self._failed: set[str] = set()  # quantities whose estimate raised an error; they are not tried again
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def watch(self, name: str, all_at_rest: bool = False) -> None:
-        """Estimates of this quantity are wanted; once chains are at rest, of all others too, if `all_at_rest`."""
+        """Estimate this quantity; with `all_at_rest` also all other quantities once the run has stopped."""
         with self._lock:
             self._watched, self._all = name, all_at_rest
             self._begin()
 
     def advance(self, run: Run, resting: bool) -> None:
-        """There are more draws; `resting`: no more come for now, so estimates are to be of all of them."""
+        """Say that there are more draws. `resting`: the run has stopped, so the next estimates use all draws."""
         with self._lock:
             self._run, self._resting = run, resting
             self._begin()
 
     def latest(self) -> tuple[dict[str, Estimates], bool]:
-        """Estimates by quantity, and whether more come by themselves."""
+        """Estimates by quantity, and whether more estimates are being computed."""
         with self._lock:
             return dict(self._latest), self._worker is not None
 
@@ -94,7 +94,7 @@ class Estimator:
         return max(0, self._run.done - self._run.spec.warmup) if self._run else 0
 
     def _next_due(self) -> str:
-        """The quantity whose turn it is; "" if none is due."""
+        """The quantity to estimate next; "" if none is due."""
         if self._run is None or self._drawn() < diagnostics.FEWEST_DRAWS:
             return ""
         names = [self._watched, *(self._run.names if self._all and self._resting else ())]
@@ -109,7 +109,7 @@ class Estimator:
         return latest.draws != drawn and time.monotonic() >= self._next[name]
 
     def _work(self) -> None:
-        """Estimates, until none are due."""
+        """Compute estimates until none are due."""
         while True:
             with self._lock:
                 name, run, drawn = self._next_due(), self._run, self._drawn()
@@ -130,27 +130,26 @@ class Estimator:
     def _made(self, run: Run, name: str, first: int, drawn: int) -> Estimates | None:
         try:
             return estimates(np.asarray(run.get(name)[:, first:drawn], float), drawn)
-        except Exception:  # whatever it is, the run and its files are not lost for it
-            log.exception("no estimates of %s", name)
+        except Exception:  # an error here must not lose the run and its files
+            log.exception("The diagnostics of %s cannot be computed", name)
             return None
 
 
 def estimates(x: np.ndarray, draws: int | None = None) -> Estimates:
-    """All of ArviZ's estimates for chains (chains, draws), and how far apart these lie.
+    """ArviZ's diagnostics of x (chains, draws), and the spread of the chains' means.
 
-    If x is the end of chains of `draws` draws, sample sizes are scaled up to those: n draws worth m each are n·m.
+    If x is the end of longer chains of `draws` draws, effective sample sizes are scaled up in proportion.
     """
     used = x.shape[1]
     draws = draws or used
-    sd = float(x.std())
     return Estimates(
         draws=draws,
         used=used,
         mean=float(x.mean()),
-        sd=sd,
+        sd=float(x.std()),
         mcse=diagnostics.mcse(x),
         ess_bulk=diagnostics.ess(x, "bulk") * draws / used,
         ess_tail=diagnostics.ess(x, "tail") * draws / used,
         rhat=diagnostics.rhat(x),
-        apart=float(x.mean(axis=1).std()) / sd if sd > 0 else math.nan,
+        spread_of_means=problems.apart(x),
     )

@@ -1,4 +1,4 @@
-"""Results as files: made when somebody asks for them, and sent piece by piece."""
+"""Results as files, made on request and sent in pieces."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pandas as pd
 from dashboard.work.runs import RunResult
 from mahmc import Run
 
-CSV_ROWS = 200_000  # beyond that Parquet, which is a tenth of the size
+CSV_ROWS = 200_000  # longer tables are Parquet, which has a tenth of the size
 ROWS_AT_ONCE = 20_000
 BYTES_AT_ONCE = 2**18
 
 
 class File(NamedTuple):
-    """A file that can be had. `make` gives its bytes piece by piece."""
+    """A file for download. `make` gives its bytes in pieces."""
 
     name: str
     label: str
@@ -39,7 +39,7 @@ def of_run(result: RunResult) -> list[File]:
     table = (
         File(f"{stem}.csv", "CSV", one_row, lambda: csv(result), "text/csv")
         if rows <= CSV_ROWS
-        else File(f"{stem}.parquet", "Parquet", f"{one_row}: CSV would be long", lambda: parquet(result))
+        else File(f"{stem}.parquet", "Parquet", f"{one_row}. A CSV file would be large.", lambda: parquet(result))
     )
     return [
         File(f"{stem}.nc", "NetCDF", "All draws and the settings, for ArviZ", lambda: netcdf(run)),
@@ -59,7 +59,7 @@ def text_file(name: str, label: str, help: str, make: Callable[[], str], media: 
 
 
 def _from_disk(write: Callable[[Path], object], ending: str) -> Iterator[bytes]:
-    """What `write` puts into a temporary file, piece by piece."""
+    """The bytes that `write` puts into a temporary file, in pieces."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{ending}"
         write(path)
@@ -75,7 +75,7 @@ def netcdf(run: Run) -> Iterator[bytes]:
 
 def _columns(result: RunResult) -> Mapping[str, np.ndarray]:
     """Every recorded scalar, (chains, draws)."""
-    return {name: result.get(name) for name in result.names if name not in result.target.derived}
+    return {name: result.get(name) for name in result.names if name not in result.target.presentation.derived}
 
 
 def csv(result: RunResult) -> Iterator[bytes]:
@@ -90,7 +90,7 @@ def csv(result: RunResult) -> Iterator[bytes]:
 
 
 def parquet(result: RunResult) -> Iterator[bytes]:
-    """The same as a Parquet file."""
+    """The same table as a Parquet file."""
     chains = np.arange(result.spec.chains)
     columns = {"chain": np.repeat(chains, result.drawn), "draw": np.tile(np.arange(result.drawn), chains.size)}
     columns |= {name: x.ravel() for name, x in _columns(result).items()}
@@ -99,8 +99,8 @@ def parquet(result: RunResult) -> Iterator[bytes]:
 
 def density(result: RunResult) -> Iterator[bytes]:
     """The histogram of the target's main quantity beside the true density, as CSV."""
-    name = result.target.paper_quantity
-    x, truth = result.get(name), result.target.truth(name)
+    name = result.target.presentation.main_quantity
+    x, truth = result.get(name), result.target.truth.of(name)
     low, high = truth.support if truth else np.quantile(x, [0.001, 0.999])
     edges = np.linspace(low, high, 61)
     seen, _ = np.histogram(x, edges)

@@ -1,7 +1,7 @@
-"""A job: work on a thread of its own. There is one kind of job; what it does is its `Work`.
+"""A job: work on its own thread. There is one kind of job; its `Work` says what it does.
 
-All jobs of the process share the engine's pool of threads chunk by chunk; at most MOST_AT_ONCE run at a time, and
-further ones wait for a place.
+All jobs of the process share the engine's pool of threads. At most MOST_AT_ONCE jobs run at the same time; more jobs
+wait.
 """
 
 from __future__ import annotations
@@ -20,33 +20,36 @@ from mahmc import InvalidInput
 MOST_AT_ONCE = 4
 _places = threading.BoundedSemaphore(MOST_AT_ONCE)
 _numbers = count(1)
+FAILURE = "An error in the program ended the run. The server's log has the details. Please report it."
 log = logging.getLogger(__name__)
 
 
 class Work(Protocol):
-    """What a job does, step by step."""
+    """The work of a job, step by step."""
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether all work is done."""
 
     def steps(self) -> Generator[Any]:
-        """Prepare, and return what advances the work by a step each time. From the return on, `stop` is heard."""
+        """Prepare, and return a generator that advances the work by one step at a time. It obeys `stop`."""
 
     def stop(self) -> None:
-        """Leave off at once. Called from any thread: sets flags only."""
+        """Stop soon. Any thread may call this: it only sets flags."""
 
     def snapshot(self) -> Any:
-        """What is known now; nothing in it changes later."""
+        """The present state of the work. Nothing in the snapshot changes later."""
 
 
-R = TypeVar("R")  # what is known of a work
+R = TypeVar("R")  # the snapshot of a work
 W = TypeVar("W", bound=Work)
 
 
 class Status(StrEnum):
-    WAITING = "waiting"  # for a place
-    PREPARING = "preparing"  # kernels are loaded, or compiled if they never were
+    """The state of a job."""
+
+    WAITING = "waiting"  # for other jobs to end
+    PREPARING = "preparing"  # kernels are loaded, or compiled the first time
     RUNNING = "running"
     STOPPED = "stopped"
     FINISHED = "finished"
@@ -55,23 +58,23 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Snapshot(Generic[R]):
-    """What is known of a job at one moment."""
+    """The state of a job at one moment."""
 
     number: int
     status: Status
-    alive: bool  # under way: waiting for a place, or at work
-    stopping: bool  # under way, and asked to stop
-    problem: str  # why it failed, in words for people
+    alive: bool  # waiting or running
+    stopping: bool  # asked to stop, but still alive
+    problem: str  # why the job failed, as a message
     result: R
 
     @property
     def working(self) -> bool:
-        """Under way and not asked to stop: kernels leave off at once, statistics a little later."""
+        """Whether the job is alive and was not asked to stop."""
         return self.alive and not self.stopping
 
 
 class Job(Generic[W]):
-    """`start` does nothing while the job is under way or over, `stop` returns at once."""
+    """Work on a thread. `start` does nothing while the job is alive or over; `stop` returns at once."""
 
     def __init__(self, work: W) -> None:
         self.number = next(_numbers)
@@ -91,16 +94,16 @@ class Job(Generic[W]):
 
     @property
     def alive(self) -> bool:
-        """Whether it is under way: waiting for a place, or at work."""
+        """Whether the job is waiting or running."""
         return self._thread is not None and self._thread.is_alive()
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing to go on with."""
+        """Whether the job cannot go on: it failed, or all work is done."""
         return bool(self.problem) or self.work.finished
 
     def start(self) -> Self:
-        """Start, or go on; nothing happens if it is under way or over."""
+        """Start or continue; nothing happens if the job is alive or over."""
         with self._lock:
             if not self.alive and not self.over:
                 self._stop.clear()
@@ -110,19 +113,19 @@ class Job(Generic[W]):
         return self
 
     def stop(self) -> None:
-        """Ask it to stop; returns at once. Only flags are set, so it may be called from any thread."""
+        """Ask the job to stop, and return at once. Any thread may call this: it only sets flags."""
         self._stop.set()
         self.work.stop()
 
     def wait(self, seconds: float | None = None) -> Self:
-        """Until it is no longer under way."""
+        """Wait until the job is not alive."""
         if self._thread is not None:
             self._thread.join(seconds)
         return self
 
     def snapshot(self) -> Snapshot[Any]:
-        """What is known now."""
-        alive = self.alive  # first: if it is not under way, the rest is final
+        """The present state of the job."""
+        alive = self.alive  # read first: if the job is not alive, the rest is final
         status = self._status
         return Snapshot(self.number, status, alive, self._stop.is_set(), self.problem, self.work.snapshot())
 
@@ -138,16 +141,16 @@ class Job(Generic[W]):
         except InvalidInput as error:
             self.problem = str(error)
         except MemoryError:
-            self.problem = "There is not enough memory for this run: take fewer draws or chains, or a larger thinning."
+            self.problem = "There is not enough memory for this run. Take fewer draws or chains, or a larger thinning."
         except Exception:
             log.exception("%r failed", self)
-            self.problem = "Something went wrong inside the run; the server's log has the details. Please report it."
+            self.problem = FAILURE
         finally:
             finished = not self.problem and self.work.finished
             self._status = Status.FAILED if self.problem else Status.FINISHED if finished else Status.STOPPED
 
     def _advance(self) -> None:
         self._status = Status.PREPARING
-        with closing(self.work.steps()) as steps:  # a stop from before is seen here, a later one by the work itself
+        with closing(self.work.steps()) as steps:  # this loop sees an earlier stop, the work itself a later stop
             while not self._stop.is_set() and next(steps, None) is not None:
                 self._status = Status.RUNNING

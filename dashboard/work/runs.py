@@ -16,18 +16,18 @@ from mahmc.targets import Target
 
 @dataclass(frozen=True)
 class RunResult:
-    """A run as it stood at one moment. Draws after that moment are left out."""
+    """A run at one moment. Later draws are left out."""
 
     spec: RunSpec
     target: Target
-    run: Run | None  # None until its kernels are there
-    done: int  # recorded draws of each chain, the warm-up's included
+    run: Run | None  # None until its kernels are loaded
+    done: int  # recorded draws of each chain, warm-up included
     progress: Progress | None
     acceptances: Mapping[str, Acceptance]  # by kind of test
     gradients: int
     non_finite: int  # proposals whose energy is not finite
     estimates: Mapping[str, Estimates]
-    estimating: bool  # whether more estimates come by themselves
+    estimating: bool  # whether more estimates are being computed
 
     @property
     def drawn(self) -> int:
@@ -36,12 +36,12 @@ class RunResult:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The scalar quantities that are recorded, or can be worked out."""
+        """The scalar quantities that are recorded or can be computed."""
         return scalar_names(self.spec, self.target)
 
     @property
     def estimated(self) -> bool:
-        """Whether there are estimates of all quantities from all draws, as far as there will be any."""
+        """Whether the estimates of all quantities from all draws are complete."""
         return not self.estimating and any(e.used == self.drawn for e in self.estimates.values())
 
     def get(self, name: str, warmup: bool = False) -> np.ndarray:
@@ -56,7 +56,7 @@ class RunResult:
         return self.acceptances["trajectory"].rate or 0.0
 
     def acceptance_history(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Draws done at the end of each chunk, and the acceptance within each, by kind."""
+        """The number of draws at the end of each chunk, and the acceptance rates in each chunk, by kind."""
         if self.run is None:
             return np.empty(0, int), {}
         done, rates = self.run.acceptance_history
@@ -65,14 +65,14 @@ class RunResult:
 
 
 class RunWork:
-    """One run."""
+    """One run with its diagnostics."""
 
     def __init__(self, spec: RunSpec, target: Target | None = None) -> None:
         self.spec = spec
         self.target = target or spec.build_target()
         self.run: Run | None = None
         self.estimator = Estimator()
-        self.watch(self.target.paper_quantity)
+        self.watch(self.target.presentation.main_quantity)
 
     def __repr__(self) -> str:
         return f"{self.spec}"
@@ -82,12 +82,12 @@ class RunWork:
         return self.run is not None and self.run.finished
 
     def watch(self, name: str, all_at_rest: bool = False) -> None:
-        """The quantity whose estimates are wanted, the main one if there is none such; at rest all, if so asked."""
+        """Estimate this quantity, or the main quantity if `name` is unknown. See `Estimator.watch`."""
         known = name in scalar_names(self.spec, self.target)
-        self.estimator.watch(name if known else self.target.paper_quantity, all_at_rest)
+        self.estimator.watch(name if known else self.target.presentation.main_quantity, all_at_rest)
 
     def leave(self) -> None:
-        """Nobody looks at the run: no new estimate begins until `watch` is called again."""
+        """Start no new estimates until `watch` is called again: the page was closed."""
         self.estimator.watch("")
 
     def steps(self) -> Generator[Any]:

@@ -1,6 +1,6 @@
-"""What belongs to one browser tab: its settings page by page, its jobs, its pins and its uploaded data.
+"""A browser tab: the settings of its pages, its jobs, its pinned runs and its uploaded data.
 
-Settings go in, jobs run, snapshots come out. A tab is changed by its page's events only; the feed reads snapshots.
+Only the events of its pages change a tab. The feed reads snapshots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mahmc import Comparison, InvalidInput, RunSpec
 from mahmc.checks import CASES, Cell, Checking
 
 MOST_PINS = 4
-MOST_NAME = 60  # letters of a pin's name
+MOST_NAME = 60  # characters in the name of a pin
 DEFAULTS: Mapping[str, Settings] = {
     "overview": Settings(),
     "explore": ExploreSettings(),
@@ -36,55 +36,56 @@ DEFAULTS: Mapping[str, Settings] = {
 
 @dataclass(frozen=True)
 class Pin:
-    """A run that was kept for comparison, under a name."""
+    """A run that is kept for comparison, under a name."""
 
     name: str
     job: Job[RunWork]
 
 
 @dataclass(frozen=True)
-class Now:
-    """All that is known of a tab at one moment."""
+class TabSnapshot:
+    """The state of a tab at one moment."""
 
-    jobs: Mapping[str, Snapshot]  # by place: "explore", "compare", "checks", "contest.naive", …
-    earlier: Mapping[str, Snapshot]  # those that were replaced, by place
+    jobs: Mapping[str, Snapshot[Any]]  # by place: "explore", "compare", "checks", "contest.naive", …
+    earlier: Mapping[str, Snapshot[Any]]  # the jobs that were replaced, by place
     pins: tuple[tuple[str, Snapshot[RunResult]], ...]  # by name
     uploads: Mapping[str, Upload]
     checked: Mapping[Identity, Cell]
-    address: str = ""  # where the browser finds this tab's feed and files
+    address: str = ""  # of this tab's feed and files
 
-    def shown(self, place: str) -> tuple[Snapshot | None, bool]:
-        """The job to show, and whether it is the earlier one: shown until the new one has something to show."""
+    def shown(self, place: str) -> tuple[Snapshot[Any] | None, bool]:
+        """The job to show, and whether that is the earlier job: it is shown until the new job has draws."""
         job, before = self.jobs.get(place), self.earlier.get(place)
-        waiting = job is not None and job.alive and job.status in (Status.WAITING, Status.PREPARING)
-        if waiting and before is not None and not _begun(job):
+        if job is not None and before is not None and _is_waiting(job):
             return before, True
         return job, False
 
 
-def _begun(job: Snapshot | None) -> bool:
-    return isinstance(job, Snapshot) and isinstance(job.result, RunResult) and job.result.done > 0
+def _is_waiting(job: Snapshot[Any]) -> bool:
+    """Whether the job is alive and has no draws yet."""
+    has_draws = isinstance(job.result, RunResult) and job.result.done > 0
+    return job.alive and job.status in (Status.WAITING, Status.PREPARING) and not has_draws
 
 
 @dataclass(eq=False)
 class Tab:
-    """`settings` and `problems` are by page, `jobs` by place. Each is replaced, never changed in place."""
+    """The state of a tab. `settings` and `problems` are by page, `jobs` by place. Values are replaced, not changed."""
 
     settings: dict[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
-    problems: dict[str, str] = field(default_factory=dict)  # what a link said that cannot be used
-    jobs: dict[str, Job] = field(default_factory=dict)
-    earlier: dict[str, Job] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)  # the parts of a link that cannot be used
+    jobs: dict[str, Job[Any]] = field(default_factory=dict)
+    earlier: dict[str, Job[Any]] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
-    uploads: dict[str, Upload] = field(default_factory=dict)  # by fingerprint, the last one last
+    uploads: dict[str, Upload] = field(default_factory=dict)  # by fingerprint, the newest last
     results: CheckResults = field(default_factory=CheckResults)
-    page: str = ""  # that was opened last
-    address: str = ""  # of its feed and files, once it has one
-    started: list[Job] = field(default_factory=list)  # all that may be under way; they end with the tab
+    page: str = ""  # the page that was opened last
+    address: str = ""  # of the feed and files, once known
+    started: list[Job[Any]] = field(default_factory=list)  # the jobs that may be alive; they end with the tab
 
     # --------------------------------------------------------------------------------------------- settings
 
     def open(self, page: str, query: Mapping[str, str]) -> None:
-        """A page is opened. A query counts when the page was not open before: it is that of a link, or of history."""
+        """Open a page. Its query is used if the page was not open: then it comes from a link or the history."""
         if page != self.page and query and page in self.settings:
             self.follow(page, {name: value for name, value in query.items() if name not in RUN})
             if page == "explore" and query.items() >= RUN.items():
@@ -93,36 +94,36 @@ class Tab:
         self._watch()
 
     def follow(self, page: str, query: Mapping[str, str]) -> None:
-        """Take the settings from a link, unless it is the one that they make already."""
+        """Take the settings from a link, unless it is the link of the present settings."""
         if dict(query) != link.write(self.settings[page]):
             settings, self.problems[page] = link.read(DEFAULTS[page], query, self.uploads)
             self.replace(page, settings)
 
     def change(self, page: str, name: str, value: Any) -> None:
-        """A widget's event: one entry of a page's settings is changed."""
+        """Change one entry of a page's settings: the event of a widget."""
         self.replace(page, self.settings[page].with_(name, value))
 
     def replace(self, page: str, settings: Settings) -> None:
-        """Other settings altogether."""
+        """Replace the settings of a page."""
         self.settings[page] = settings
         if page == "explore":
             self._settings_of_run_changed()
 
     def problem(self, page: str) -> str:
-        """What of the link cannot be used, until something is run."""
+        """The message about the link of a page; "" after something was run."""
         return self.problems.get(page, "")
 
     def use(self, upload: Upload) -> None:
-        """Sample from the posterior of these data on Explore from now on."""
+        """Use these data on Explore."""
         kept = {mark: other for mark, other in self.uploads.items() if mark != upload.fingerprint}
-        kept[upload.fingerprint] = upload  # at the end: the oldest are forgotten first
+        kept[upload.fingerprint] = upload  # at the end, so that the oldest data are dropped first
         self.uploads = dict(list(kept.items())[-MOST_UPLOADS:])
         self.change("explore", "data", upload.fingerprint)
 
     # ------------------------------------------------------------------------------------------------- jobs
 
-    def start(self, place: str, job: Job) -> None:
-        """Start a job in its place; what was under way there is stopped, and kept until the new one has begun."""
+    def start(self, place: str, job: Job[Any]) -> None:
+        """Start a job in its place. The job before it is stopped, and shown until the new job has draws."""
         self.problems.clear()
         before = self.jobs.get(place)
         if before is not None:
@@ -132,40 +133,40 @@ class Tab:
         self._watch()
         job.start()
 
-    def show(self, place: str, job: Job) -> None:
-        """Have this job in its place, under way or not."""
+    def show(self, place: str, job: Job[Any]) -> None:
+        """Put this job in its place, alive or not."""
         self.jobs[place] = job
         self.started[:] = [*(other for other in self.started if other.alive and other is not job), job]
 
     def stop(self, place: str) -> None:
-        """Stop what is under way there; what is done stays."""
+        """Stop the job in this place; its results stay."""
         if place in self.jobs:
             self.jobs[place].stop()
 
     def resume(self, place: str) -> None:
-        """Go on where it was stopped."""
+        """Continue the job in this place where it was stopped."""
         if place in self.jobs:
             self.jobs[place].start()
 
     def reset(self, place: str) -> None:
-        """Stop, and forget what was made there."""
+        """Stop the job in this place, and forget its results."""
         self.stop(place)
         self.jobs.pop(place, None)
         self.earlier.pop(place, None)
 
     def end(self) -> None:
-        """The tab was closed: stop everything. Flags only, as this is called on the server's loop."""
+        """Stop all jobs: the tab was closed. This only sets flags, because the server's event loop calls it."""
         for job in self.started:
             job.stop()
         if self._exploring is not None:
             self._exploring.work.leave()
 
-    def now(self) -> Now:
-        """What is known at this moment."""
+    def snapshot(self) -> TabSnapshot:
+        """The state of the tab at this moment."""
         jobs = {place: job.snapshot() for place, job in list(self.jobs.items())}
         earlier = {place: job.snapshot() for place, job in list(self.earlier.items())}
         pins = tuple((pin.name, pin.job.snapshot()) for pin in self.pins)
-        return Now(jobs, earlier, pins, dict(self.uploads), self.results.snapshot(), self.address)
+        return TabSnapshot(jobs, earlier, pins, dict(self.uploads), self.results.snapshot(), self.address)
 
     # ------------------------------------------------------------------------------------------- what to run
 
@@ -174,7 +175,7 @@ class Tab:
         return self.jobs.get("explore")
 
     def run(self, spec: RunSpec) -> None:
-        """Explore: run this spec, unless that is what is under way."""
+        """Explore: run this spec, unless it is running already."""
         job = self._exploring
         if job is not None and job.alive and job.work.spec == spec:
             return
@@ -182,7 +183,7 @@ class Tab:
         self.start("explore", Job(RunWork(spec, data)))
 
     def run_settings(self) -> None:
-        """Explore: run what the settings make, if that can be run."""
+        """Explore: run the present settings, if they are allowed."""
         spec, _ = self.spec()
         if spec is not None:
             self.run(spec)
@@ -196,14 +197,14 @@ class Tab:
             self._settings_of_run_changed()
 
     def spec(self) -> tuple[RunSpec | None, str]:
-        """The run that Explore's settings make, or what is wrong with them."""
+        """The run of Explore's settings, or what is wrong with them."""
         try:
             return self.settings["explore"].spec(self.uploads), ""
         except InvalidInput as refusal:
             return None, str(refusal)
 
     def _settings_of_run_changed(self) -> None:
-        """Explore: start anew if the person asked for that; and have estimates of what is looked at."""
+        """Explore: restart if that is switched on; else update which quantities are estimated."""
         job, settings = self._exploring, self.settings["explore"]
         if job is None:
             return
@@ -214,13 +215,13 @@ class Tab:
             self._watch()
 
     def _watch(self) -> None:
-        """Explore: have estimates of what is looked at."""
+        """Explore: estimate the quantities that the page shows."""
         if self._exploring is not None:
             settings = self.settings["explore"]
             self._exploring.work.watch(settings.quantity, settings.view == "full")
 
     def compare(self, comparison: Comparison) -> None:
-        """Compare: start this comparison, as the settings ask for it."""
+        """Compare: start this comparison of the present settings."""
         self.start("compare", Job(CompareWork(self.settings["compare"], comparison)))
 
     def check(self, cells: Collection[Cell]) -> None:
@@ -229,11 +230,11 @@ class Tab:
         if len(cells) == 1:
             settings = replace(settings, cell=next(iter(cells)).key)
             self.settings["checks"] = settings
-        checking = Checking(self.results.taken(cells, settings), **settings.strictness)
+        checking = Checking(self.results.stored(cells, settings), **settings.strictness)
         self.start("checks", Job(CheckWork(settings, checking)))
 
     def contest(self, exhibit: str) -> None:
-        """Checks: run a right and a wrong sampler side by side."""
+        """Checks: run a correct and a wrong sampler side by side."""
         case, samplers = CONTESTS[exhibit]
         for other in CONTESTS:
             self.stop(f"contest.{other}")
@@ -242,7 +243,7 @@ class Tab:
     # ------------------------------------------------------------------------------------------------- pins
 
     def pin(self) -> None:
-        """Keep the run that is shown, if there is room and it is not kept yet."""
+        """Pin the run that is shown, if there is room and it is not pinned yet."""
         job = self._exploring
         if job is None or len(self.pins) >= MOST_PINS or any(pin.job is job for pin in self.pins):
             return
@@ -250,12 +251,12 @@ class Tab:
         self.pins = (*self.pins, Pin(f"{spec.method.label} ({spec.summary})"[:MOST_NAME], job))
 
     def rename(self, number: int, name: str) -> None:
-        """Give a pin, by its job's number, another name; an empty one is not taken."""
+        """Rename the pin with this job number. An empty name changes nothing."""
         named = name.strip()[:MOST_NAME]
         self.pins = tuple(replace(pin, name=named) if named and pin.job.number == number else pin for pin in self.pins)
 
     def unpin(self, number: int) -> None:
-        """Let a pin go."""
+        """Remove a pin."""
         self.pins = tuple(pin for pin in self.pins if pin.job.number != number)
 
     def reopen(self, number: int) -> None:

@@ -1,8 +1,8 @@
-"""Samplers of other libraries, as `mahmc.check_sampler` takes them. None of these libraries comes with mahmc.
+"""Adapters that turn samplers of other libraries into samplers for `mahmc.check_sampler`.
 
-Each function here takes what the library calls a sampler, and returns an object with `init(states, rng)` and
-`step(state, rng)`. All randomness comes from the NumPy generator that is passed in, JAX runs in float64, and nothing
-adapts. A library is imported when its function is called, and not before.
+The other libraries are not installed with mahmc. Each function takes a sampler of its library, and returns an object
+with `init(states, rng)` and `step(state, rng)`. All randomness comes from the NumPy generator that is passed in, JAX
+runs in float64, and nothing adapts. A library is imported only when its function is called.
 """
 
 from mahmc.adapters.for_blackjax import blackjax

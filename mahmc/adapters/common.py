@@ -1,4 +1,4 @@
-"""What several adapters need: libraries by name, keys for JAX, and quantities as columns."""
+"""Functions that several adapters share: importing libraries, keys for JAX, and checks of quantities."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def library(name: str, install: str) -> Any:
 
 
 def jax_in_float64() -> Any:
-    """JAX, with float64 switched on: in float32 a test of acceptance is off where energies are large."""
+    """JAX with float64 switched on: in float32 the acceptance test is inexact for large energies."""
     jax = library("jax", '"jax[cpu]"')
     jax.config.update("jax_enable_x64", True)
     return jax
 
 
 def strong(tree: Any) -> Any:
-    """Arrays of JAX with types of their own, not Python's: so a state after a step compiles like one before it."""
+    """Arrays of JAX without weak types, so that states before and after a step have the same types."""
     jax = library("jax", '"jax[cpu]"')
     return jax.tree.map(lambda x: jax.lax.convert_element_type(x, jax.numpy.asarray(x).dtype), tree)
 
@@ -40,7 +40,7 @@ def keys(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def length(states: States) -> int:
-    """How many chains there are."""
+    """The number of chains."""
     return len(next(iter(states.values())))
 
 
@@ -52,7 +52,7 @@ def refuse_whole_numbers(states: States, who: str, instead: str) -> None:
 
 
 def refuse_unknown(found: Mapping[str, Any] | set[str], wanted: States, who: str) -> None:
-    """InvalidInput if names of a model are not those of the target."""
+    """InvalidInput if the names of a model differ from those of the target."""
     missing, extra = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
     if missing or extra:
         parts = [f"{', '.join(missing)} of the target is missing in the model"] if missing else []

@@ -17,17 +17,18 @@ def blackjax(algorithm: Any, name: str = "") -> BlackjaxSampler:
     Parameters
     ----------
     algorithm
-        What `blackjax.hmc(…)`, `blackjax.mala(…)`, `blackjax.nuts(…)` return: `init(position)` and `step(key, state)`.
+        The result of `blackjax.hmc(…)`, `blackjax.mala(…)` or `blackjax.nuts(…)`: `init(position)` and
+        `step(key, state)`.
         Its log density takes a position by name, {"v": …, "x": …}, without the axis of chains.
     name
-        What it is called in findings.
+        The name of the sampler in findings.
 
     Returns
     -------
     BlackjaxSampler
         An object with `init` and `step` for `mahmc.check_sampler`. All chains move together, compiled. Each step of
-        each chain has a key that is drawn from the NumPy generator. The step size is the one that the algorithm was
-        made with. Float64 is switched on in JAX.
+        each chain has a key that is drawn from the NumPy generator. The step size is that of the algorithm, without
+        adaptation. Float64 is switched on in JAX.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""emcee's ensembles: walkers that move by each other's places."""
+"""emcee's ensembles: walkers whose moves use the positions of other walkers."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def emcee(
     Parameters
     ----------
     log_prob
-        The log density as emcee takes it: of a vector (ndim,), or with `vectorize` of several at once, (n, ndim). The
-        coordinates are the target's quantities one after the other.
+        The log density as emcee takes it: of one vector (ndim,), or with `vectorize` of several vectors, (n, ndim). The
+        coordinates are the target's quantities, one after the other.
     walkers
-        How many walkers make an ensemble: even, and at least twice as many as coordinates.
+        The number of walkers in an ensemble: even, and at least twice the number of coordinates.
     moves
         As in `emcee.EnsembleSampler`; by default the stretch move.
     vectorize
         Whether `log_prob` takes several vectors at once, which is faster.
     name
-        What it is called in findings.
+        The name of the sampler in findings.
 
     Returns
     -------
@@ -76,7 +76,9 @@ class EmceeSampler:
             raise InvalidInput(f"{n} chains are not a whole number of ensembles with {self.group} walkers.")
         log_prob, blobs = called(f"{self.name}: log_prob", self._ensemble(ndim).compute_log_prob, coords)
         if blobs is not None:
-            raise InvalidInput(f"{self.name}: log_prob returns blobs beside the log density: return that alone.")
+            raise InvalidInput(
+                f"{self.name}: log_prob returns blobs beside the log density: return only the log density."
+            )
         return {**states, "log_prob": np.asarray(log_prob, float)}
 
     def step(self, state: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def _columns(states: States) -> np.ndarray:
 
 
 def _by_name(coords: np.ndarray, states: States) -> dict[str, np.ndarray]:
-    """The reverse."""
+    """The quantities by name: the reverse of `_columns`."""
     found, first = {}, 0
     for name, x in states.items():
         size = x[0].size

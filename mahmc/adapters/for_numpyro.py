@@ -17,7 +17,7 @@ NO_WARMUP = 0  # iterations in which a kernel would adapt
 
 
 def numpyro(
-    kernel: Any, *, model_args: tuple = (), model_kwargs: Mapping[str, Any] | None = None, name: str = ""
+    kernel: Any, *, model_args: tuple[Any, ...] = (), model_kwargs: Mapping[str, Any] | None = None, name: str = ""
 ) -> NumpyroSampler:
     """A kernel of NumPyro, to be checked.
 
@@ -26,11 +26,11 @@ def numpyro(
     kernel
         `HMC(model, step_size=…)`, `NUTS(model, step_size=…)`, `HMCGibbs(…)`, `MixedHMC(…)`. The latent sites of the
         model have the names of the target's quantities. The kernel does not adapt: its step size and mass matrix are
-        those that it was made with.
+        those of its construction.
     model_args, model_kwargs
-        What the model is called with.
+        The arguments of the model.
     name
-        What it is called in findings; by default the kernel's class.
+        The name of the sampler in findings; by default the class of the kernel.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def numpyro(
 class NumpyroSampler:
     """See `numpyro`. The state is the kernel's own for each chain, beside the quantities by name."""
 
-    def __init__(self, kernel: Any, model_args: tuple, model_kwargs: dict[str, Any], name: str) -> None:
+    def __init__(self, kernel: Any, model_args: tuple[Any, ...], model_kwargs: dict[str, Any], name: str) -> None:
         if not callable(getattr(kernel, "init", None)) or not callable(getattr(kernel, "sample", None)):
             raise InvalidInput(
                 f"{kernel!r} is not a kernel of NumPyro: pass HMC(model, …) or the like, which has init and sample."
@@ -63,8 +63,8 @@ class NumpyroSampler:
         for part in _parts(kernel):
             if getattr(part, "_find_heuristic_step_size", False):
                 raise InvalidInput(
-                    f"{type(part).__name__} has find_heuristic_step_size=True, so that its step size depends on where "
-                    "each chain starts: leave this out, and give step_size=…."
+                    f"{type(part).__name__} has find_heuristic_step_size=True, so that its step size depends on the "
+                    "start of each chain: leave this argument out, and give step_size=…."
                 )
         self.name = name or type(kernel).__name__
         self._jax = jax_in_float64()
@@ -87,7 +87,7 @@ class NumpyroSampler:
     def _begun(self, key: Any, values: Any) -> Any:
         """The kernel's state of one chain."""
         util = library("numpyro.infer.util", "numpyro")
-        with warnings.catch_warnings():  # what to do about a discrete site is the kernel's business
+        with warnings.catch_warnings():  # the kernel handles discrete sites
             warnings.filterwarnings("ignore", category=FutureWarning, message="Some algorithms will automatically")
             free = util.unconstrain_fn(self._kernel.model, *self._arguments, values)
         return strong(self._kernel.init(key, NO_WARMUP, free, *self._arguments))

@@ -23,7 +23,7 @@ def pymc(step_method: Callable[[], Any], model: Any, name: str = "") -> PymcSamp
     model
         The model. Its free variables have the names of the target's quantities.
     name
-        What it is called in findings; by default that of the step method.
+        The name of the sampler in findings; by default the name of the step method.
 
     Returns
     -------
@@ -76,7 +76,9 @@ class PymcSampler:
 
     def step(self, state: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
         """The next state of each chain, one chain after the other."""
-        self._method.sampling_state = self._untouched  # a step method keeps orders of updates and counts: forget them
+        self._method.sampling_state = (
+            self._untouched
+        )  # a step method keeps the order of updates and counts: discard both
         self._method.set_rng(np.random.default_rng(rng.integers(0, 2**63, size=4)))
         points = [self._method.step(point)[0] for point in state["points"]]
         return {**self._by_name(points), "points": points}
@@ -119,5 +121,5 @@ def _refuse_populations(made: Any, pm: Any) -> None:
         if isinstance(method, population | pm.DEMetropolisZ):
             raise InvalidInput(
                 f"{type(method).__name__} learns from other chains or from its own past, which this adapter does not "
-                "keep: write an object with init and step, whose state holds the past (see docs/any-sampler.md)."
+                "keep: write an object with init and step whose state contains the past (see docs/any-sampler.md)."
             )

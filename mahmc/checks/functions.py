@@ -1,17 +1,17 @@
-"""Which functions of a state are compared: every scalar by itself, and functions of many scalars together.
+"""The functions of a state that checks compare: every scalar by itself, and functions of many scalars together.
 
-A mistake may sit in one element of a long vector, or in how two elements go together while each by itself is right. So
-these are looked at:
+A mistake may change one element of a long vector. It may also change how two elements depend on each other, while each
+element by itself is right. So checks compare:
 
-- each element of each quantity, by itself: the whole distribution of the first MOST_ELEMENTS, and of all others the
-  probability to be below each of five quantiles;
+- each element of each quantity: the whole distribution of the first MOST_ELEMENTS elements, and for all others the
+  probability to lie below each of five quantiles;
 - products of pairs: all pairs of up to MOST_PAIRED scalars, otherwise MOST_PAIRS random ones;
-- of each vector its sum, its least and greatest element, and the sorted elements of blocks of at least BLOCK
-  neighbours, at most MOST_BLOCKS of them;
+- for each vector its sum, its least and greatest element, and the sorted elements of at most MOST_BLOCKS blocks, each
+  of at least BLOCK neighbours;
 - PROJECTIONS random projections of all scalars.
 
-Functions of several scalars are taken of their centred ranks: these lie between −½ and ½, so no scale and no heavy tail
-can hide another scalar.
+Functions of several scalars use their centred ranks, which lie between −½ and ½. So no scale and no heavy tail can hide
+another scalar.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_ELEMENTS = 4096  # scalars of which the whole distribution is looked at
+MOST_ELEMENTS = 4096  # scalars whose whole distribution is compared
 CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)  # the quantiles of other scalars
-MOST_PAIRED = 256  # scalars of which all pairs are looked at
+MOST_PAIRED = 256  # scalars all of whose pairs are compared
 MOST_PAIRS = 32_640  # random pairs, where there are more scalars
 PAIRS_AT_A_TIME = 64
 PROJECTIONS = 8
-BLOCK = 8  # neighbours whose sorted values are looked at
+BLOCK = 8  # neighbours whose sorted values are compared
 MOST_BLOCKS = 16
 
 
@@ -38,8 +38,8 @@ class Columns(NamedTuple):
 
     names: tuple[str, ...]
     values: tuple[np.ndarray, ...]  # (n,) each, at most MOST_ELEMENTS
-    vectors: Mapping[str, range]  # columns of each vector quantity; those beyond come last
-    beyond: np.ndarray  # (n, scalars) of all others
+    vectors: Mapping[str, range]  # columns of each vector quantity; columns beyond MOST_ELEMENTS come last
+    beyond: np.ndarray  # all other scalars, (n, scalars)
     beyond_names: tuple[str, ...]
 
 
@@ -66,12 +66,14 @@ def scalar_names(name: str, shape: tuple[int, ...]) -> list[str]:
 
 def coarse_ranks(x: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     """Ranks between −½ and ½ in each column of x (n, scalars): how many of its cuts (cuts, scalars) lie below."""
-    return sum((x > cut for cut in cuts), np.zeros(x.shape)) / len(cuts) - 0.5
+    found: np.ndarray = sum((x > cut for cut in cuts), np.zeros(x.shape)) / len(cuts) - 0.5
+    return found
 
 
 def cuts_of(x: np.ndarray) -> np.ndarray:
     """The quantiles of each column (n, scalars) at which it is cut, (cuts, scalars)."""
-    return np.quantile(x, CUTS, axis=0, method="inverted_cdf")
+    found: np.ndarray = np.quantile(x, CUTS, axis=0, method="inverted_cdf")
+    return found
 
 
 def is_whole(x: np.ndarray) -> bool:
@@ -81,7 +83,7 @@ def is_whole(x: np.ndarray) -> bool:
 
 @cache
 def pairs(d: int) -> np.ndarray:
-    """The pairs of d columns whose products are looked at, (pairs, 2)."""
+    """The pairs of d columns whose products are compared, (pairs, 2)."""
     if d < 2:
         return np.empty((0, 2), np.int64)
     if d <= MOST_PAIRED:
@@ -94,7 +96,7 @@ def pairs(d: int) -> np.ndarray:
 
 
 def together(ranks: np.ndarray, vectors: Mapping[str, range]) -> dict[str, np.ndarray]:
-    """Functions of many scalars by name, from the centred ranks (n, scalars) of all of them."""
+    """Functions of many scalars by name, from the centred ranks (n, scalars) of all scalars."""
     found: dict[str, np.ndarray] = {}
     for name, members in vectors.items():
         if len(members) < 2:
@@ -121,17 +123,18 @@ def products(x: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     i, j = chosen.T
     by_column = np.swapaxes(x, -1, -2)
     if d <= MOST_PAIRED:  # one product of matrices is faster than many pairs
-        return (by_column @ x)[..., i, j] / n
+        means: np.ndarray = (by_column @ x)[..., i, j] / n
+        return means
     by_column = np.ascontiguousarray(by_column)
     parts = [slice(begin, begin + PAIRS_AT_A_TIME) for begin in range(0, len(chosen), PAIRS_AT_A_TIME)]
     return np.concatenate([(by_column[..., i[k], :] * by_column[..., j[k], :]).mean(axis=-1) for k in parts], axis=-1)
 
 
 def not_looked_at(table: Columns) -> str:
-    """What of a table is not compared, in words; "" if everything is."""
+    """What is not compared of a table, in words; empty if everything is compared."""
     parts = []
     if table.beyond_names:
-        parts.append(f"the distributions of {len(table.beyond_names)} elements but for {len(CUTS)} points each")
+        parts.append(f"the distributions of {len(table.beyond_names)} elements, except at {len(CUTS)} points each")
     d = len(table.names) + len(table.beyond_names)
     if d > MOST_PAIRED:
         seen = len(pairs(d))

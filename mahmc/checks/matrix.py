@@ -1,4 +1,4 @@
-"""Samplers × targets: all checks that apply to each, one after the other, with a verdict a cell.
+"""Samplers × targets: all checks that apply to each, one after the other, with a verdict for each cell.
 
 >>> mahmc.check("gmm", "naive").verdict
 <Verdict.WRONG: 'wrong'>
@@ -7,192 +7,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from mahmc.checks import flows, gradients, joint, margins, moved
 from mahmc.checks.agree import agreement
-from mahmc.checks.flows import detailed_balance
-from mahmc.checks.joint import calibration, joint_distribution, what_to_add
+from mahmc.checks.cells import CASES, Case, Cell
+from mahmc.checks.registry import CHECKS, applicable
+from mahmc.checks.resolution import DEFAULT, Resolution
 from mahmc.checks.steps import StepSubject
-from mahmc.checks.subjects import Chains, EngineSubject, Subject
-from mahmc.checks.verdicts import LEVEL, Finding, Stopped, Verdict, Workbench, checked_level
+from mahmc.checks.subjects import EngineSubject
+from mahmc.checks.verdicts import LEVEL, Finding, Stopped, Workbench, checked_level
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import EVERY_SAMPLER
-from mahmc.spec import RUN_PARAMETERS, RunSpec, checked_seed
+from mahmc.spec import RunSpec, checked_seed
 from mahmc.targets import FAMILIES, Target, build
 
 BUDGETS = (0.01, 100.0)
-CHOSEN_BY_CHECKS = (*(name for name in RUN_PARAMETERS if name != "seed"), "start", "keep")
 
 
-@dataclass(frozen=True)
-class Check:
-    """A check of a sampler on a target: what it is called, what it does, where it applies, and how it is made."""
-
-    name: str
-    help: str
-    applies: Callable[[Subject], bool]
-    make: Callable[..., Finding]  # (subject, budget, level=…, seed=…, workbench=…)
-
-    def run(self, subject: Subject, budget: float = 1.0, *, level: float = LEVEL, seed: int = 0,
-            workbench: Workbench | None = None) -> Finding:  # fmt: skip
-        """What the check finds."""
-        return self.make(subject, budget, level=level, seed=seed, workbench=workbench)
-
-
-def _count(draws: int, budget: float) -> int:
-    return max(64, round(draws * budget / 8) * 8)
-
-
-def _without_exact(subject: Subject) -> TypeGuard[EngineSubject]:
-    """Whether the subject is a sampler of ours on a target without exact draws: with these, checks are sharper."""
-    return isinstance(subject, EngineSubject) and subject.exact is None
-
-
-def _with_target(check: Callable[..., Finding], draws: int) -> Callable[..., Finding]:
-    """A check that takes target, sampler and parameters, as one that takes a subject."""
-
-    def make(subject: EngineSubject, budget: float, **common: Any) -> Finding:
-        return check(subject.target, subject.sampler, draws=_count(draws, budget), **common, **subject.chosen)
-
-    return make
-
-
-CHECKS = {
-    check.name: check
-    for check in (
-        Check(
-            margins.CHECK,
-            "long chains against exact distributions and exact draws, and whether every element moves",
-            lambda subject: bool(subject.truths) or subject.exact is not None,
-            lambda subject, budget, **common: margins.check_marginals(subject, subject.size(budget), **common),
-        ),
-        Check(
-            moved.CHECK,
-            "exact draws stay exact",
-            lambda subject: subject.exact is not None,
-            lambda subject, budget, **common: moved.check_invariance(
-                subject, draws=_count(moved.DRAWS, budget), **common
-            ),
-        ),
-        Check(
-            moved.INDEPENDENCE,
-            "chains that are moved in one call do not influence each other",
-            lambda subject: isinstance(subject, StepSubject),  # tests look at our own
-            lambda subject, budget, **common: moved.check_independence(
-                subject, draws=_count(moved.DRAWS, budget), **common
-            ),
-        ),
-        Check(
-            "detailed balance",
-            "flows between discrete states balance",
-            lambda subject: isinstance(subject, EngineSubject) and flows.applies(subject.target, subject.updates),
-            _with_target(detailed_balance, 65536),
-        ),
-        Check(
-            gradients.CHECK,
-            "the gradient is that of the energy, in every coordinate, and stays so after every update",
-            lambda subject: isinstance(subject, EngineSubject),
-            lambda subject, budget, **common: gradients.check_gradient(subject, **common),
-        ),
-        Check(
-            "joint distribution",
-            "parameters and simulated data keep their joint distribution",
-            lambda subject: _without_exact(subject) and joint.applies(subject.target),
-            _with_target(joint_distribution, joint.DRAWS[joint.JOINT]),
-        ),
-        Check(
-            "calibration",
-            "true parameters rank anywhere among draws",
-            lambda subject: _without_exact(subject) and joint.applies(subject.target),
-            _with_target(calibration, joint.DRAWS[joint.CALIBRATION]),
-        ),
-    )
-}
-
-
-class Case(NamedTuple):
-    """A target to check on: a column of the matrix. `values` are of samplers, where they have such a parameter."""
-
-    name: str
-    title: str
-    target: str
-    settings: Mapping[str, Any] = {}
-    values: Mapping[str, Any] = {}
-    update: str | None = None
-
-
-OVERLAPPING = {"weights": (0.3, 0.4, 0.3), "means": (-1.0, 0.0, 1.5), "sds": (0.4, 1.0, 0.5)}
-CASES = {
-    case.name: case
-    for case in (
-        Case("mdc", "MDC", "mdc"),
-        Case("blr-prior", "BLR, prior only", "blr", {"prior_only": True}),
-        Case("blr", "BLR, posterior", "blr"),
-        Case("gmm", "GMM, the paper's", "gmm"),
-        Case(
-            "gmm-overlapping", "GMM, overlapping", "gmm", OVERLAPPING,
-            {"epsilon": 0.75, "L": 1, "n_u": 2, "alpha": 0.8, "delta": 0.02}, "metropolis",
-        ),
-    )
-}  # fmt: skip
-
-
-@dataclass
-class Cell:
-    """One sampler on one case, and what its checks found so far."""
-
-    case: Case
-    sampler: str
-    chosen: Mapping[str, Any]
-    target: Target
-    checks: tuple[str, ...]
-    findings: dict[str, Finding] = field(default_factory=dict)
-    seconds: float = 0.0
-    steps: StepSubject | None = None  # a sampler that is not one of ours
-
-    @property
-    def subject(self) -> Subject:
-        """The sampler on its target, as checks see it."""
-        return self.steps or EngineSubject(self.target, self.sampler, self.chosen)
-
-    @property
-    def title(self) -> str:
-        """The sampler's title; a warning is part of it where the sampler is wrong on purpose."""
-        return EVERY_SAMPLER[self.sampler].label if self.steps is None else self.steps.name
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.sampler, self.case.name
-
-    @property
-    def finished(self) -> bool:
-        return len(self.findings) == len(self.checks)
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """Wrong if any check says so; right if all are done and at least one saw enough; else not enough to tell."""
-        if any(finding.wrong for finding in self.findings.values()):
-            return Verdict.WRONG
-        if not self.finished:
-            return None
-        return Verdict.UNCLEAR if any(f.verdict is Verdict.UNCLEAR for f in self.findings.values()) else Verdict.RIGHT
-
-    @property
-    def run(self) -> Chains | Run | None:
-        """The chains that marginals were judged by, to look at."""
-        found = self.findings.get("marginals")
-        return found.exhibit if found else None
-
-    @property
-    def words(self) -> str:
-        return "\n".join(str(finding) for finding in self.findings.values())
-
-
-class Step(NamedTuple):
+class CheckDone(NamedTuple):
     """One check of one cell is done."""
 
     cell: Cell
@@ -203,21 +37,48 @@ class Step(NamedTuple):
 
 
 class Checking:
-    """All checks of some cells. Iterating advances it by a check at a time; `stop` keeps what is done.
+    """All checks of some cells. Each step of an iteration makes one check; `stop` keeps the checks that are done.
 
-    `budget` multiplies all draws, `level` is that of false alarms of each cell, divided among its checks.
+    Parameters
+    ----------
+    cells
+        The cells, as `Checking.of` and `mahmc.checks.new_cell` make them.
+    budget
+        The factor of the usual number of draws, between 0.01 and 100.
+    level
+        The probability of a false alarm for each cell. The checks of a cell share it.
+    seed
+        Same seed, same verdicts. None takes a new seed.
+    resolution
+        The sizes of the errors that a verdict of *right* must rule out, by kind; see `check_sampler`.
+
+    Raises
+    ------
+    InvalidInput
+        If the budget, the level, the seed or the resolution cannot be used.
+
+    Examples
+    --------
+    >>> checking = mahmc.Checking.of(["naive"], ["gmm"], budget=0.1)
+    >>> checking.total, checking.finished
+    (4, False)
+    >>> checking.advance_all().cells["naive", "gmm"].verdict
+    <Verdict.WRONG: 'wrong'>
     """
 
-    def __init__(self, cells: Sequence[Cell], budget: float = 1.0, level: float = LEVEL, seed: int | None = 0) -> None:
+    def __init__(
+        self, cells: Sequence[Cell], budget: float = 1.0, level: float = LEVEL, seed: int | None = 0,
+        resolution: Resolution = DEFAULT,
+    ) -> None:  # fmt: skip
         if not BUDGETS[0] <= budget <= BUDGETS[1]:
             raise InvalidInput(
                 f"budget = {budget:g} is not allowed: it must be between {BUDGETS[0]} and {BUDGETS[1]:g}."
             )
         self.cells = {cell.key: cell for cell in cells}
         self.budget, self.level, self.seed = budget, checked_level(level), checked_seed(seed)
-        self.bench = Workbench()
+        self.bench = Workbench(resolution)
         self.seconds = 0.0
-        self.made = 0  # checks; what cells brought with them took no time here
+        self.made = 0  # checks made here; cells may bring findings with them
         self.current: tuple[Cell, str] | None = None
         self._stopped = False
 
@@ -229,12 +90,13 @@ class Checking:
         budget: float = 1.0,
         level: float = LEVEL,
         seed: int | None = 0,
+        resolution: Resolution = DEFAULT,
     ) -> Checking:
-        """The matrix of these samplers and cases; of all if none are named."""
+        """The matrix of these samplers and cases; by default of all samplers and all cases."""
         rows = [choose(name, EVERY_SAMPLER, "sampler") for name in samplers or EVERY_SAMPLER]
         columns = [CASES[choose(name, CASES, "case")] for name in cases or CASES]
         cells = [new_cell(case, sampler) for sampler in rows for case in columns if fits(case, sampler)]
-        return cls(cells, budget, level, seed)
+        return cls(cells, budget, level, seed, resolution)
 
     # ------------------------------------------------------------------------------------------- advancing
 
@@ -259,12 +121,12 @@ class Checking:
         self._stopped = True
         self.bench.stop()
 
-    def __iter__(self) -> Iterator[Step]:
-        self._stopped = False  # here, not at the first step: a stop that comes in between must not be lost
+    def __iter__(self) -> Iterator[CheckDone]:
+        self._stopped = False  # here, not at the first step, so that an early stop is not lost
         self.bench.ready()
         return self._steps()
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[CheckDone]:
         for cell in self.cells.values():
             for name in cell.checks:
                 if name in cell.findings:
@@ -274,16 +136,16 @@ class Checking:
                 self.current = cell, name
                 begin = time.perf_counter()
                 try:
-                    cell.findings[name] = self._check(cell, name)
+                    finding = self._check(cell, name)
                 except Stopped:
                     return
                 finally:
                     self.current = None
                 took = time.perf_counter() - begin
-                cell.seconds += took
+                cell.findings.publish(name, finding, took)
                 self.seconds += took
                 self.made += 1
-                yield Step(cell, name, self.done, self.total, self.seconds / self.made * (self.total - self.done))
+                yield CheckDone(cell, name, self.done, self.total, self.seconds / self.made * (self.total - self.done))
 
     def advance_all(self) -> Checking:
         """Go on to the end."""
@@ -298,17 +160,17 @@ class Checking:
     # --------------------------------------------------------------------------------------------- results
 
     def agreement(self) -> Finding | None:
-        """Whether samplers agree on the target without exact draws that most of them were run on; None if none were."""
+        """Whether samplers agree on one target without exact draws: the target with the most samplers. None for one."""
         by_case: dict[str, dict[str, Run]] = {}
         for (sampler, case), cell in self.cells.items():
             if isinstance(cell.run, Run) and cell.steps is None and not EVERY_SAMPLER[sampler].wrong:
                 by_case.setdefault(case, {})[sampler] = cell.run
         runs = max(by_case.values(), key=len, default={})
-        return agreement(runs, self.level) if len(runs) > 1 else None
+        return agreement(runs, self.level, self.bench) if len(runs) > 1 else None
 
 
 def fits(case: Case, sampler: str) -> bool:
-    """Whether the sampler can do the case's target: M-HMC wants discrete variables."""
+    """Whether the sampler can sample the case's target: M-HMC needs discrete variables."""
     return EVERY_SAMPLER[sampler].takes(build(case.target, **case.settings))
 
 
@@ -324,98 +186,28 @@ def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
     return Cell(case, sampler, spec.chosen, target, applicable(EngineSubject(target, sampler, spec.chosen)))
 
 
-def applicable(subject: Subject) -> tuple[str, ...]:
-    """The checks that can be made; one that compares nothing with a truth does not count alone."""
-    names = tuple(name for name, check in CHECKS.items() if check.applies(subject))
-    if set(names) <= {gradients.CHECK}:
-        raise InvalidInput(what_to_add(subject.target))  # type: ignore[attr-defined]  # only ours can be without
-    return names
-
-
-def own_cell(target: Target, sampler: str, chosen: Mapping[str, Any]) -> Cell:
+def custom_cell(target: Target, sampler: str, chosen: Mapping[str, Any]) -> Cell:
     """The cell of a target that somebody built, and parameters of the sampler."""
-    case = Case(target.name, target.title, target.name, dict(target.settings))
+    case = Case(target.name, target.presentation.title, target.name, dict(target.settings))
     return Cell(case, sampler, chosen, target, applicable(EngineSubject(target, sampler, chosen)))
 
 
 def step_cell(sampler: Any, case: Case, target: Target, name: str = "") -> Cell:
-    """The cell of anybody's sampler on a target."""
+    """The cell of a sampler that somebody wrote, on a target."""
     subject = StepSubject.of(sampler, target, name=name)
     return Cell(case, subject.name, {}, target, applicable(subject), steps=subject)
-
-
-def check(
-    target: str | Target,
-    sampler: str,
-    *,
-    budget: float = 1.0,
-    level: float = LEVEL,
-    seed: int | None = 0,
-    **chosen: Any,
-) -> Cell:
-    """All checks of one sampler on one target, with parameters of either as in `mahmc.sample`."""
-    for name in CHOSEN_BY_CHECKS:
-        if chosen.get(name) is not None:
-            raise InvalidInput(f"{name} is chosen by the checks themselves: use budget for more or fewer draws.")
-    spec = RunSpec.of(target, sampler, **chosen)
-    built = target if isinstance(target, Target) else spec.build_target()
-    cell = own_cell(built, sampler, spec.chosen)
-    Checking([cell], budget, level, seed).advance_all()
-    return cell
-
-
-def check_sampler(
-    sampler: Any,
-    target: str | Target = "gmm-overlapping",
-    *,
-    name: str = "",
-    budget: float = 1.0,
-    level: float = LEVEL,
-    seed: int | None = 0,
-    **settings: Any,
-) -> Cell:
-    """All checks of anybody's sampler on a target with exact draws.
-
-    Parameters
-    ----------
-    sampler
-        A function `step(states, rng)`, or an object or class with `step` and, where it keeps more than the state,
-        `init`. States are arrays (chains, …) by quantity. See `mahmc.checks.steps`.
-    target
-        A target by name ("mdc", "gmm", …), a case by name ("gmm-overlapping", "blr-prior"), or a built target.
-    name
-        What the sampler is called in findings; by default the name of the function or class.
-    budget, level, seed
-        How many draws, in times the usual; the probability of a false alarm; where random numbers begin.
-    **settings
-        Settings of a target that is given by name.
-
-    Returns
-    -------
-    Cell
-        `verdict` is right, wrong or not enough draws to tell; `words` are the grounds; `findings` has each check.
-
-    Examples
-    --------
-    >>> def walk(states, rng):
-    ...     return {**states, "q": states["q"] + rng.normal(size=states["q"].shape)}
-    >>> mahmc.check_sampler(walk, "gmm").verdict
-    <Verdict.WRONG: 'wrong'>
-    """
-    case, built = case_of(target, settings)
-    cell = step_cell(sampler, case, built, name)
-    Checking([cell], budget, level, seed).advance_all()
-    return cell
 
 
 def case_of(target: str | Target, settings: Mapping[str, Any]) -> tuple[Case, Target]:
     """The case that a name or a built target stands for."""
     if isinstance(target, Target):
         if settings:
-            raise InvalidInput(f"{min(settings)} is a setting, and the target is built already: choose it there.")
-        return Case(target.name, target.title, target.name, dict(target.settings)), target
+            raise InvalidInput(
+                f"{min(settings)} is a setting of a target that is already built: choose it when you build the target."
+            )
+        return Case(target.name, target.presentation.title, target.name, dict(target.settings)), target
     if target in CASES and target not in FAMILIES:
         case = CASES[target]
         return case, build(case.target, **{**case.settings, **settings})
     built = build(target, **settings)
-    return Case(built.name, built.title, built.name, dict(built.settings)), built
+    return Case(built.name, built.presentation.title, built.name, dict(built.settings)), built

@@ -1,4 +1,4 @@
-"""How small an error a test catches, found by planting errors and counting how often the test sees them."""
+"""The smallest error that a test catches: errors are planted, and the share that the test catches is counted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from mahmc.checks.verdicts import POWER
 
 REPETITIONS = 400  # simulated tests for each size of error
-SIMULATED = 1024  # draws a sample, of which a test is simulated; larger samples follow by the square root of n
-HALVINGS = 12
+SIMULATED = 1024  # draws in a simulated sample; for larger samples the error scales as 1/√n
+HALVINGS = 12  # of the interval with the smallest error
 
 
 def smallest(caught: Callable[[float], float], high: float) -> float:
@@ -28,8 +28,8 @@ def smallest(caught: Callable[[float], float], high: float) -> float:
 def smallest_change(n: int, level: float) -> float:
     """The smallest change of a probability that a Kolmogorov-Smirnov test of n and n draws catches.
 
-    The planted error moves a share of the draws from just below a random point to just above it. The test sees √n times
-    the share, so one simulation of SIMULATED draws tells it for every larger n.
+    The planted error moves a share of the draws from just below a random point to just above it. The test depends on √n
+    times the share, so one simulation of SIMULATED draws gives the result for every larger n.
     """
     simulated = min(n, SIMULATED)
     return min(1.0, _planted(simulated, float(f"{level:.2g}")) * float(np.sqrt(simulated / n)))

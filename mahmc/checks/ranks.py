@@ -1,7 +1,7 @@
 """Ranks of true values among draws of their posterior: uniform, if the draws are right (Talts et al. 2018).
 
-Here are the ranks of any inference that somebody brings as a function, how small an error their test catches, and the
-test itself. `joint.calibration` is the check.
+This file has the test of ranks, the smallest error that the test catches, and the ranks of an inference that somebody
+brings as three functions. `joint.calibration` is the check.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc.checks.power import smallest
-from mahmc.checks.verdicts import Comparison, Workbench
+from mahmc.checks.verdicts import ComparedStatistic, Workbench
 from mahmc.parameters import InvalidInput
 
-RANKED = 31  # draws, among which a true value has ranks 0 … 31
+RANKED = 31  # draws; a true value has one of the ranks 0 … 31 among them
 BINS = 16
-FEWEST_IN_A_BIN = 20  # expected; fewer data sets have fewer bins
+FEWEST_IN_A_BIN = 20  # expected ranks in each bin; fewer data sets have fewer bins
 REPETITIONS = 2000  # simulated tests for each size of error
 
 Prior = Callable[[np.random.Generator, int], Mapping[str, Any]]
@@ -27,21 +27,23 @@ Fit = Callable[[Any, np.random.Generator], Mapping[str, Any]]
 
 
 class Ranks(NamedTuple):
-    """Ranks 0 … `ranked` of the true value of each scalar, one a simulated data set, and how they are binned."""
+    """Ranks 0 … `ranked` of the true value of each scalar, one for each simulated data set, and the number of bins."""
 
     ranks: Mapping[str, np.ndarray]
     ranked: int = RANKED
     bins: int = BINS
 
-    def compare(self) -> tuple[Comparison, ...]:
-        """Chi-squared tests of the ranks of each scalar being uniform."""
+    def compare(self) -> tuple[ComparedStatistic, ...]:
+        """For each scalar, the chi-squared test that its ranks are uniform."""
         from scipy import stats
 
         shares = self.shares
         found = []
         for name, ranks in self.ranks.items():
             counts = np.bincount(ranks * self.bins // (self.ranked + 1), minlength=self.bins)
-            found.append(Comparison(f"ranks of {name}", float(stats.chisquare(counts, shares * ranks.size).pvalue)))
+            found.append(
+                ComparedStatistic(f"ranks of {name}", float(stats.chisquare(counts, shares * ranks.size).pvalue))
+            )
         return tuple(found)
 
     @property
@@ -52,26 +54,27 @@ class Ranks(NamedTuple):
 
 
 def bins_for(n: int, ranked: int) -> int:
-    """How many bins the ranks of n data sets are put into."""
+    """The number of bins for the ranks of n data sets."""
     return max(2, min(BINS, ranked + 1, n // FEWEST_IN_A_BIN))
 
 
 def rank(true: np.ndarray, draws: np.ndarray, rng: np.random.Generator, used: np.ndarray | None = None) -> np.ndarray:
-    """Ranks of true values (n, scalars) among draws (n, ranked, scalars), or those of them that are used.
+    """Ranks of true values (n, scalars) among draws (n, ranked, scalars), or among the draws where `used` is true.
 
-    Equal values, as discrete ones often are, take their places at random.
+    Ties are broken at random. Discrete values often have ties.
     """
     counted = np.ones(draws.shape[:2], bool) if used is None else used
     below = ((draws < true[:, None]) & counted[..., None]).sum(axis=1)
     equal = ((draws == true[:, None]) & counted[..., None]).sum(axis=1)
-    return below + rng.integers(0, equal + 1)
+    found: np.ndarray = below + rng.integers(0, equal + 1)
+    return found
 
 
 def smallest_rank_change(n: int, bins: int, level: float) -> float:
     """The smallest change in the probability of some set of bins that the test of n ranks catches.
 
-    The planted error is the one that is hardest to see: half of the bins gain evenly what the other half loses. Every
-    other change of the same size has a greater sum of squares.
+    The planted error is the hardest to detect: half of the bins gain evenly what the other half loses. Every other
+    change of the same size has a greater sum of squares.
     """
     return _planted(n, bins, float(f"{level:.2g}"))
 
@@ -91,7 +94,7 @@ def _planted(n: int, bins: int, level: float) -> float:
     return smallest(caught, (bins // 2) / bins)
 
 
-# ---------------------------------------------------------------------------------------- anybody's inference
+# ---------------------------------------------------------------------------------------- inference by functions
 
 
 class Inference(NamedTuple):
@@ -120,17 +123,21 @@ class Inference(NamedTuple):
         found = {str(name): _numbers(f"prior: {name}", x) for name, x in given.items()}
         for name, x in found.items():
             if x.shape[:1] != (n,):
-                raise InvalidInput(f"prior: {name} has the shape {x.shape}; {n} parameter sets were asked for.")
+                raise InvalidInput(
+                    f"prior: {name} has the shape {x.shape}; its length must be {n}, the number of parameter sets."
+                )
         return found
 
     def _draws(self, given: Any, true: Mapping[str, np.ndarray], ranked: int) -> dict[str, np.ndarray]:
-        """What `fit` returned, if it fits the parameters."""
+        """What `fit` returned, if its names and shapes are those of the parameters."""
         if not isinstance(given, Mapping):
             raise InvalidInput(
                 f"fit(data, rng) returned {type(given).__name__}; a mapping of names to draws is needed."
             )
         if set(given) != set(true):
-            raise InvalidInput(f"fit gives draws of {_names(given)}, and prior gives {_names(true)}: both must agree.")
+            raise InvalidInput(
+                f"fit gives draws of {_names(given)}, and prior gives {_names(true)}: both must give the same names."
+            )
         found = {name: _numbers(f"fit: {name}", given[name]) for name in true}
         sizes = {name: len(x) if x.ndim else 0 for name, x in found.items()}
         for name, x in found.items():
@@ -140,7 +147,7 @@ class Inference(NamedTuple):
             if sizes[name] < ranked:
                 raise InvalidInput(
                     f"fit gives {sizes[name]} draws of {name}: at least ranked = {ranked} are needed. Draw more, or "
-                    "choose a smaller ranked."
+                    "choose a smaller value of ranked."
                 )
         if len(set(sizes.values())) > 1:
             raise InvalidInput(f"fit gives different numbers of draws: {sizes}.")
@@ -148,7 +155,7 @@ class Inference(NamedTuple):
 
 
 def _spaced(draws: Mapping[str, np.ndarray], ranked: int) -> dict[str, np.ndarray]:
-    """So many of the draws, evenly spaced, the last among them."""
+    """`ranked` of the draws, evenly spaced, including the last draw."""
     n = len(next(iter(draws.values())))
     kept = n - 1 - (n // ranked) * np.arange(ranked)
     return {name: x[kept] for name, x in draws.items()}

@@ -1,8 +1,8 @@
-"""Expectations of functions of the state from exact draws, to hold long chains against.
+"""Expectations of functions of the state from exact draws, which long chains are compared with.
 
-A first set of exact draws says where to cut (quantiles, values of whole numbers, a grid for ranks). A second set, which
-is independent of the first, gives the expectation of each function with its standard error. Long chains then get the
-same functions, so it does not matter where the cuts happen to lie.
+A first set of exact draws gives the cuts (quantiles, values of whole numbers, a grid for ranks). A second, independent
+set gives the expectation of each function with its standard error. The same functions are applied to long chains, so
+the exact places of the cuts do not matter.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from mahmc.checks import functions
 from mahmc.checks.subjects import Derived, Exact, derive
 
 CUTTING_DRAWS = 8192
-GROUPS, GROUP_SIZE = 256, 512  # of the second set; the spread between groups gives the errors
-GRID = 256  # points by which a rank is read
+GROUPS, GROUP_SIZE = 256, 512  # of the second set; errors come from the spread between groups
+GRID = 256  # points from which a rank is determined
 TAILS = (0.1, 0.9)
-LEAST_MASS = 0.02  # of a whole number that is looked at by itself
-MOST_DRAWS = 256  # of each chain for functions of many scalars, evenly spaced
+LEAST_MASS = 0.02  # of a whole number that has a comparison of its own
+MOST_DRAWS = 256  # evenly spaced draws of each chain for functions of many scalars
 CHAINS_AT_A_TIME = 16
 ELEMENTS, TOGETHER, PRODUCTS = "elements", "together", "products"
+Label = tuple[str, str, str]  # of a function: its name, kind and family
 
 
 class Means(NamedTuple):
-    """Means of functions over each chain, (chains, functions), and which functions these are."""
+    """Means of functions over each chain, (chains, functions), with the name, kind and family of each function."""
 
     names: tuple[str, ...]
     kinds: tuple[str, ...]  # "probability" or "product"
@@ -45,7 +46,7 @@ class Expectations(NamedTuple):
 class Reference:
     """Functions of the state with expectations from exact draws.
 
-    Scalars in `known` have a known distribution, and are left out where scalars are looked at one by one.
+    Scalars in `known` have a known distribution, and are left out where scalars are compared one by one.
     """
 
     def __init__(self, exact: Exact, derived: Derived, rng: np.random.Generator, known: Collection[str] = ()) -> None:
@@ -72,18 +73,19 @@ class Reference:
 
     @staticmethod
     def _cuts(x: np.ndarray, whole: bool) -> np.ndarray:
-        """Values of whole numbers that are not rare, or quantiles."""
+        """The common values of whole numbers, or quantiles of real numbers."""
         if not whole:
             return np.unique(np.quantile(x, functions.CUTS))
         values, counts = np.unique(x, return_counts=True)
-        return values[1:] if values.size == 2 else values[counts >= LEAST_MASS * x.size]  # one of two says all
+        # One of two probabilities determines the other.
+        return values[1:] if values.size == 2 else values[counts >= LEAST_MASS * x.size]
 
     def _ranks(self, values: tuple[np.ndarray, ...], beyond: np.ndarray) -> np.ndarray:
-        """Centred ranks of each column by its grid; a value between the same points has the same rank."""
+        """Centred ranks of each column by its grid. All values between the same two points have the same rank."""
         found = np.empty((values[0].size, len(values)))
         for k, (x, grid) in enumerate(zip(values, self.grids, strict=True)):
             found[:, k] = np.searchsorted(grid, x, "left")
-            if self.whole[k]:  # equal values share the middle of their ranks
+            if self.whole[k]:  # equal values have their mean rank
                 found[:, k] = 0.5 * (found[:, k] + np.searchsorted(grid, x, "right"))
         found = found / GRID - 0.5
         if not self.beyond_names:
@@ -95,20 +97,20 @@ class Reference:
         chains, n = next(iter(draws.values())).shape[:2]
         spaced = np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
         single = {name: x.reshape(chains, n, -1) for name, x in draws.items()}
-        parts, labels = [], None
+        parts: list[np.ndarray] = []
+        labels: list[Label] = []
         for begin in range(0, chains, CHAINS_AT_A_TIME):
             some = {name: x[begin : begin + CHAINS_AT_A_TIME] for name, x in single.items()}
             labels, found = self._of_some(some, spaced)
             parts.append(found)
-        assert labels is not None
         names, kinds, families = zip(*labels, strict=True)
         return Means(names, kinds, families, np.concatenate(parts))
 
-    def _of_some(self, draws: Mapping[str, np.ndarray], spaced: np.ndarray) -> tuple[list, np.ndarray]:
-        """Labels (name, kind, family) and means of every function, of a few chains."""
+    def _of_some(self, draws: Mapping[str, np.ndarray], spaced: np.ndarray) -> tuple[list[Label], np.ndarray]:
+        """The labels of all functions, and their means over each of a few chains."""
         columns = [x[:, :, i] for x in draws.values() for i in range(x.shape[2])]
         columns, others = columns[: len(self.names)], columns[len(self.names) :]
-        labels: list[tuple[str, str, str]] = []
+        labels: list[Label] = []
         found: list[np.ndarray] = []
         for name, x, cuts, whole in zip(self.names, columns, self.cuts, self.whole, strict=True):
             if name in self.known:
@@ -125,8 +127,8 @@ class Reference:
                 labels += [(f"P({name} {what})", "probability", ELEMENTS) for name in self.beyond_names]
                 found += list((beyond <= cut).reshape(chains, n, -1).mean(axis=1).T)
         ranks = self._ranks(tuple(np.ascontiguousarray(x[:, spaced]).ravel() for x in columns), beyond)
-        for name, x in functions.together(ranks, self.vectors).items():
-            x = x.reshape(chains, n)
+        for name, function in functions.together(ranks, self.vectors).items():
+            x = function.reshape(chains, n)
             low, high = self.tails[name]
             labels += [(f"P({name} low)", "probability", TOGETHER), (f"P({name} high)", "probability", TOGETHER)]
             found += [(x < low).mean(axis=1), (x > high).mean(axis=1)]

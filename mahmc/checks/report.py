@@ -11,7 +11,7 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
-from mahmc.checks.matrix import Cell
+from mahmc.checks.cells import Cell
 from mahmc.checks.verdicts import Finding, Verdict
 from mahmc.version import __version__
 
@@ -21,7 +21,7 @@ COLOURS = {Verdict.RIGHT: "#1a7f37", Verdict.WRONG: "#b3261e", Verdict.UNCLEAR: 
 
 
 def as_dict(cell: Cell) -> dict[str, Any]:
-    """What was found of a sampler on a target, in plain values."""
+    """The verdict and the findings of a cell, as plain values."""
     return {
         "sampler": cell.sampler,
         "target": cell.case.name,
@@ -39,7 +39,7 @@ def as_json(cells: Sequence[Cell]) -> str:
 
 
 def as_html(cells: Sequence[Cell], title: str = "Checks of samplers") -> str:
-    """The verdicts of some cells as one page that needs nothing else."""
+    """The verdicts of some cells as one HTML page without other files."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     about = ", ".join(f"{name} {number}" for name, number in _versions().items())
     body = "\n".join(_section(cell) for cell in cells)
@@ -73,7 +73,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON has: no NaN."""
+    """The value as JSON can write it: null for NaN and infinities."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return list(value) if isinstance(value, tuple) else value

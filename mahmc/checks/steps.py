@@ -1,4 +1,4 @@
-"""Anybody's sampler, as checks see it: something that can move a batch of chains by one iteration.
+"""A sampler that somebody wrote, as checks see it: an object that moves a batch of chains by one iteration.
 
     def step(states, rng):          # states: arrays (chains, …) by quantity; rng: a NumPy generator
         return new_states           # the same names, shapes and kinds of number
@@ -8,10 +8,10 @@ A sampler that keeps more than the state between iterations (a momentum, a step 
     def init(self, states, rng): return {**states, "momentum": …}
     def step(self, state, rng): return {…}
 
-whose states have the quantities of the target among their entries. Neighbouring chains that know of each other, such as
-the walkers of an ensemble, are declared by an attribute `group`: so many of them are one unit.
+whose states have the quantities of the target among their entries. Neighbouring chains may depend on each other, such
+as the walkers of an ensemble. Then the attribute `group` is the number of chains that form one unit.
 
-Before it is checked, a sampler is tried on a few states. What cannot be checked is refused with a message.
+Before the checks, a sampler makes a few steps on trial. A sampler that cannot be checked is refused with a message.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from mahmc.kernels import energies
 from mahmc.parameters import InvalidInput
 from mahmc.targets import Target, Truth
 
-TRIED = 32  # chains, or a few groups, on which a sampler is tried first
-CHAINS = 256  # long ones
+TRIED = 32  # chains, or a few groups, of the trial
+CHAINS = 256  # long chains
 FEWEST_GROUPS = 64
 MOST_IN_A_GROUP = 256
-ITERATIONS = 2000  # of each, at a budget of one
+ITERATIONS = 2000  # of each long chain, at a budget of one
 
-Step = Callable[[States, np.random.Generator], Mapping[str, np.ndarray]]
+StepFunction = Callable[[States, np.random.Generator], Mapping[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class StepSubject:
-    """A sampler that somebody wrote, on a target with exact draws. `init` gives what is moved from an exact state."""
+    """A sampler that somebody wrote, on a target with exact draws. `init` makes its state from an exact state."""
 
     name: str
-    step: Step
-    init: Step | None
+    step: StepFunction
+    init: StepFunction | None
     exact: Exact
     derived: Derived = field(default_factory=dict)
     truths: Mapping[str, Truth] = field(default_factory=dict)
     energy: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None
     target_name: str = "exact draws"
     group: int = 1
-    values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # that discrete quantities can have
-    iterations: int = ITERATIONS  # of long chains, at a budget of one
+    values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # the values that discrete quantities can have
+    iterations: int = ITERATIONS  # of each long chain, at a budget of one
 
     @classmethod
     def of(
@@ -62,20 +62,20 @@ class StepSubject:
         name: str = "",
         derived: Derived | None = None,
     ) -> StepSubject:
-        """The sampler on a target, or on exact draws alone; tried first, with a message if it cannot be checked."""
+        """The sampler on a target, or on exact draws alone. InvalidInput if a trial shows that it cannot be checked."""
         step, init, group = _parts(sampler)
         called = name or str(getattr(sampler, "name", "") or getattr(sampler, "__name__", type(sampler).__name__))
         if target is not None:
-            if target.exact is None:
+            if target.truth.exact is None:
                 raise InvalidInput(
-                    f"{target.name} has no exact draws to start {called} from. Choose a target that has: mdc, gmm, "
-                    "gmm-overlapping, blr-prior, ising, spike-slab, neals-funnel, or one of your own with exact(self, "
-                    "rng, n)."
+                    f"{target.name} has no exact draws to start {called} from. Choose a target with exact "
+                    "draws: mdc, gmm, gmm-overlapping, blr-prior, ising, spike-slab, neals-funnel, or a custom target "
+                    "with exact(self, rng, n)."
                 )
             subject = cls(
-                called, step, init, target.exact, target.derived, target.truths,
-                lambda states: energies(target, *target.pack(states)), target.name, group,
-                {quantity.name: quantity.values for quantity in target.quantities if quantity.discrete},
+                called, step, init, target.truth.exact, target.presentation.derived, target.truth.scalars,
+                lambda states: energies(target, *target.density.pack(states)), target.name, group,
+                {quantity.name: quantity.values for quantity in target.density.quantities if quantity.discrete},
             )  # fmt: skip
         elif exact is not None:
             subject = cls(called, step, init, exact, derived or {}, group=group)
@@ -123,7 +123,7 @@ class StepSubject:
     # ------------------------------------------------------------------------------------------------------- inside
 
     def _drawn(self, rng: np.random.Generator, n: int) -> States:
-        """Exact draws. A mistake in these is not the sampler's."""
+        """Exact draws. A mistake in these is reported as one of `exact`, not of the sampler."""
         found = called("exact", self.exact, rng, n)
         if not isinstance(found, Mapping):
             raise InvalidInput(f"exact returned {type(found).__name__}: return n draws by name, as {{'x': …}}.")
@@ -143,7 +143,7 @@ class StepSubject:
         return called(f"{self.name}.step", self.step, state, rng)
 
     def _states(self, state: Any, starts: States) -> States:
-        """The target's quantities of a state, if they are as they were."""
+        """The target's quantities in a state, if their names, shapes and types are unchanged."""
         if not isinstance(state, Mapping):
             raise InvalidInput(
                 f"{self.name}.step returned {type(state).__name__}: return a mapping with {', '.join(starts)}."
@@ -181,20 +181,20 @@ class StepSubject:
     # -------------------------------------------------------------------------------------------------- the first try
 
     def tried(self) -> None:
-        """Refuse a sampler that cannot be checked: it must be random, by its generator alone, and keep shapes."""
+        """Refuse a sampler that cannot be checked: its generator alone must make it random, and it must keep shapes."""
         n = max(TRIED, 2 * self.group)
         starts = self._drawn(np.random.default_rng(0), n - n % self.group)
         first = self._stepped(self._begun(starts, np.random.default_rng(1)), np.random.default_rng(1))
-        self._states(first, starts)  # before what it returned goes into the next step
+        self._states(first, starts)  # before the next step uses what this step returned
         one, again, other = (self._once(starts, seed) for seed in (1, 1, 2))
         if not _same(one, again):
             raise InvalidInput(
                 f"{self.name}.step gives two results for the same states and a generator in the same state. Draw all "
-                "random numbers from the rng that is passed in, and keep nothing between calls: what must be kept "
-                "belongs into the state (see init and step)."
+                "random numbers from the rng that is passed in, and keep nothing between calls: put what must be "
+                "kept into the state (see init and step)."
             )
         if _same(one, other):
-            for seed in range(3, 40):  # a step may be refused for all of these chains, now and then
+            for seed in range(3, 40):  # now and then, all of these chains may reject a step
                 if not _same(one, self._once(starts, seed)):
                     return
             hint = "It changes nothing." if _same(one, starts) else "It ignores its generator, or is not random."
@@ -211,7 +211,7 @@ class StepSubject:
 
 
 def called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What somebody's function returns. If the function raises, the message names it and has the error's first line."""
+    """The result of somebody's function. If it raises, the message names the function and quotes the error."""
     try:
         return function(*arguments)
     except InvalidInput:
@@ -225,19 +225,21 @@ def _same(a: States, b: States) -> bool:
     return all(np.array_equal(a[name], b[name]) for name in a)
 
 
-def _parts(sampler: Any) -> tuple[Step, Step | None, int]:
-    """A sampler's step, its init if it has one, and how many chains know of each other."""
+def _parts(sampler: Any) -> tuple[StepFunction, StepFunction | None, int]:
+    """A sampler's step, its init if it has one, and the number of chains in a group."""
     if isinstance(sampler, type):
         try:
             sampler = sampler()
         except TypeError as error:
-            raise InvalidInput(f"{sampler.__name__} cannot be made without arguments ({error}): pass one.") from None
+            raise InvalidInput(
+                f"{sampler.__name__} cannot be made without arguments ({error}): pass an instance."
+            ) from None
         except Exception as error:
             raise InvalidInput(f"{sampler.__name__}() raised {type(error).__name__}: {error}") from error
     group = getattr(sampler, "group", 1)
     if not isinstance(group, int) or not 1 <= group <= MOST_IN_A_GROUP:
         raise InvalidInput(
-            f"group = {group!r} is not allowed: give the number of chains that move by each other's places, from 1 to "
+            f"group = {group!r} is not allowed: give the number of chains that depend on each other, from 1 to "
             f"{MOST_IN_A_GROUP}."
         )
     if hasattr(sampler, "step"):

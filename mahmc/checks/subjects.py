@@ -1,7 +1,7 @@
-"""What is checked: a sampler on a target of which something is known.
+"""The subject of a check: a sampler on a target whose distribution is partly known.
 
-A check asks a subject for two things: exact draws that the sampler has moved a few times, and long chains. How these
-are made is the subject's business: by a sampler of ours here, by anybody's in `steps`.
+A check asks a subject for two things: exact draws that the sampler has moved a few times, and long chains. Here the
+sampler is one of mahmc; in `steps` somebody else wrote it.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ Seed = tuple[int, ...]
 States = dict[str, np.ndarray]  # by quantity: (n,) or (n, size)
 Exact = Callable[[np.random.Generator, int], Mapping[str, np.ndarray]]
 Derived = Mapping[str, Callable[[Mapping[str, np.ndarray]], np.ndarray]]
-KEPT_ELEMENTS = 3  # of a vector, for pictures
-CHAINS = 256  # that start from exact draws
-CHAINS_WITHOUT_EXACT = 64  # where each has to find its way first
-SLOTS = 1000  # recorded draws of a chain; further ones are thinned out
+KEPT_ELEMENTS = 3  # of a vector, for charts
+CHAINS = 256  # chains that start from exact draws
+CHAINS_WITHOUT_EXACT = 64  # chains that need a warm-up
+SLOTS = 1000  # recorded draws of a chain; longer chains are thinned
 
 
 class Size(NamedTuple):
-    """How long chains are: their number, iterations of each, and iterations of warm-up before that."""
+    """The number of chains, the iterations of each chain, and the iterations of its warm-up."""
 
     chains: int
     iterations: int
     warmup: int = 0
 
     def recorded(self, times: int) -> tuple[int, int]:
-        """(draws, thin) of `times` the iterations, so that at most about SLOTS draws are recorded."""
+        """(draws, thin) for `times` the iterations, so that at most about SLOTS draws are recorded."""
         thin = max(1, self.iterations * times // SLOTS)
         return max(2, self.iterations * times // thin), thin
 
 
 class Moved(NamedTuple):
-    """Fresh exact draws, other exact draws after some iterations, and where the latter came from."""
+    """Fresh exact draws, other exact draws after some iterations, and the share of chains that moved."""
 
     fresh: States
     moved: States
@@ -56,17 +56,18 @@ class Chains:
     draws: Mapping[str, np.ndarray]
     derived: Derived = field(default_factory=dict)
     from_exact: bool = True  # whether each chain started from an exact draw
-    group: int = 1  # neighbouring chains that know of each other; their mean is one unit
+    group: int = 1  # neighbouring chains that depend on each other; their mean is one unit
 
     @classmethod
     def of(cls, run: Run) -> Chains:
         """The chains of a run."""
-        derived = {name: f for name, f in run.target.derived.items() if run.target.needs(f) <= set(run.spec.keep)}
+        kept, every = set(run.spec.keep), run.target.presentation.derived
+        derived = {name: function for name, function in every.items() if set(function.reads) <= kept}
         return cls(run.draws, derived, run.spec.start == "exact")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every scalar."""
+        """The names of all scalars."""
         found: list[str] = []
         for name, x in self.draws.items():
             found += [name] if x.ndim == 2 else [f"{name}[{i}]" for i in range(x.shape[2])]
@@ -84,11 +85,11 @@ class Chains:
         return replace(self, draws={name: x[:, :draws] for name, x in self.draws.items()})
 
     def everything(self) -> dict[str, np.ndarray]:
-        """Quantities and what is derived from them, (chains, draws, …) each."""
+        """Quantities and derived quantities, (chains, draws, …) each."""
         return {**self.draws, **{name: f(self.draws) for name, f in self.derived.items()}}
 
     def kept(self) -> Chains:
-        """What pictures need, in little memory: of vectors the first few elements, in short numbers."""
+        """What charts need, in little memory: the first few elements of vectors, in short numbers."""
         small = {np.dtype(float): np.float32, np.dtype(int): np.int16}
         names = [n for n in self.names if "[" not in n or int(n.partition("[")[2][:-1]) < KEPT_ELEMENTS]
         values = {name: self.get(name) for name in names}
@@ -130,16 +131,16 @@ class Subject(Protocol):
         ...
 
 
-LEAPFROGS = 400_000_000  # of long chains on a target with few dimensions
-CHEAP_DIMENSIONS = 4  # beyond, each leapfrog costs as much more
-COSTLY_LEAPFROGS = 4_000_000  # where each goes through the data
+LEAPFROGS = 400_000_000  # of all long chains together, on a target with few dimensions
+CHEAP_DIMENSIONS = 4  # with more dimensions, there are fewer leapfrogs in proportion
+COSTLY_LEAPFROGS = 4_000_000  # on a target without exact draws
 MOST_ITERATIONS = 400_000
-WARMUP_SHARE = 0.3  # of the iterations, where chains have to find their way
+WARMUP_SHARE = 0.3  # of the iterations, for chains that need a warm-up
 
 
 @dataclass(frozen=True)
 class EngineSubject:
-    """A sampler of ours on a target, with the parameters that were chosen."""
+    """A sampler of mahmc on a target, with the parameters that were chosen."""
 
     target: Target
     sampler: str
@@ -151,15 +152,15 @@ class EngineSubject:
 
     @property
     def exact(self) -> Exact | None:
-        return self.target.exact
+        return self.target.truth.exact
 
     @property
     def truths(self) -> Mapping[str, Truth]:
-        return self.target.truths
+        return self.target.truth.scalars
 
     @property
     def derived(self) -> Derived:
-        return self.target.derived
+        return self.target.presentation.derived
 
     @property
     def updates(self) -> tuple[str, ...]:
@@ -168,49 +169,49 @@ class EngineSubject:
 
     def size(self, budget: float) -> Size:
         per_iteration = RunSpec.of(self.target, self.sampler, **self.chosen).leapfrogs_per_draw
-        exact = self.target.exact is not None
+        exact = self.target.truth.exact is not None
         chains = CHAINS if exact else CHAINS_WITHOUT_EXACT
-        cheap = LEAPFROGS / max(1.0, self.target.dim / CHEAP_DIMENSIONS)
+        cheap = LEAPFROGS / max(1.0, self.target.density.dim / CHEAP_DIMENSIONS)
         leapfrogs = (cheap if exact else COSTLY_LEAPFROGS) * budget
         iterations = max(8, min(int(leapfrogs / chains / per_iteration), MOST_ITERATIONS))
         return Size(chains, iterations, 0 if exact else int(WARMUP_SHARE * iterations))
 
     def moved(self, n: int, iterations: int, seed: Seed, bench: Workbench) -> Moved:
-        target, exact = self.target, self.target.exact
+        target, exact = self.target, self.target.truth.exact
         assert exact is not None  # the check made sure
         wanted = {"chains": n, "draws": 1, "warmup": 0, "thin": iterations, "seed": number_of(seed)}
         spec = RunSpec.of(target, self.sampler, **wanted, **self.chosen)
         rng = np.random.default_rng((*seed, 1))
         fresh = dict(exact(rng, n))
-        fresh["energy"] = energies(target, *target.pack(fresh))
+        fresh["energy"] = energies(target, *target.density.pack(fresh))
         if "alpha" in spec.values:  # the momentum outlives an iteration, and so does v
-            fresh["momentum"] = rng.standard_normal((n, target.dim))
+            fresh["momentum"] = rng.standard_normal((n, target.density.dim))
         if "delta" in spec.values:
             fresh["slice"] = rng.uniform(-1.0, 1.0, n)
         spec = RunSpec.of(target, self.sampler, **wanted, keep=tuple(fresh), **self.chosen)
         starts = dict(exact(np.random.default_rng((*seed, 2)), n))
         run = bench.advance(Run(spec, target, init=starts))
         moved = {name: values[:, 0] for name, values in run.draws.items()}
-        return Moved(derive(fresh, target.derived), derive(moved, target.derived), share_moved(starts, moved))
+        return Moved(derive(fresh, self.derived), derive(moved, self.derived), share_moved(starts, moved))
 
     def chains(self, size: Size, times: int, seed: Seed, bench: Workbench) -> Chains | Run:
         run = bench.advance(self.new_run(size, times, seed))
-        return Chains.of(run) if self.target.exact is not None else run
+        return Chains.of(run) if self.target.truth.exact is not None else run
 
     def new_run(self, size: Size, times: int, seed: Seed) -> Run:
         """Chains that have not begun yet."""
-        exact = self.target.exact is not None
+        exact = self.target.truth.exact is not None
         draws, thin = size.recorded(times)
         about = {
             "start": "exact" if exact else "default", "chains": size.chains, "thin": thin, "draws": draws,
             "warmup": 0 if exact else -(-size.warmup // thin), "seed": number_of((*seed, 7)),
-            "keep": tuple(quantity.name for quantity in self.target.quantities),
+            "keep": tuple(quantity.name for quantity in self.target.density.quantities),
         }  # fmt: skip
         return Run(RunSpec.of(self.target, self.sampler, **about, **self.chosen), self.target)
 
 
 def engine_subject(target: str | Target, sampler: str, chosen: Mapping[str, Any]) -> EngineSubject:
-    """A sampler of ours on a target by name or built; InvalidInput if something does not fit."""
+    """A sampler of mahmc on a target by name or built; InvalidInput if something does not fit."""
     built, rest = built_target(target, chosen)
     RunSpec.of(built, sampler, **rest)  # refuses what is wrong
     return EngineSubject(built, sampler, rest)
@@ -222,12 +223,12 @@ def number_of(seed: Seed) -> int:
 
 
 def derive(states: States, derived: Derived) -> States:
-    """The states with what is derived from them."""
+    """The states with the derived quantities."""
     return {**states, **{name: function(states) for name, function in derived.items()}}
 
 
 def share_moved(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray]) -> float:
-    """The share of chains in which a real quantity changed: of the quantity that changed in the fewest."""
+    """The share of chains in which a real quantity changed, for the quantity that changed in the fewest chains."""
     shares = []
     for name, x in before.items():
         if np.issubdtype(np.asarray(x).dtype, np.floating):

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code, one of those in `mahmc.cli.exits`.
+        The exit code; `mahmc.cli.exits` lists all codes.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(list(sys.argv[1:] if arguments is None else arguments))
         finally:
-            sys.stdout.flush()  # so that a reader who has gone is noticed here
+            sys.stdout.flush()  # so that a closed pipe is noticed here
     except InvalidInput as refusal:
         print(f"mahmc: {refusal}", file=sys.stderr)
         return REFUSED
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("mahmc: stopped.", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python complains when it empties its buffer at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python prints an error when it empties its buffer at the end
         return CLOSED
     except Exception:
         traceback.print_exc()

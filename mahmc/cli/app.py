@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mahmc.cli.exits import STOPPED
-from mahmc.own import load_targets
-from mahmc.own.samplers import load_samplers
+from mahmc.custom import load_targets
+from mahmc.custom.samplers import load_samplers
 from mahmc.parameters import InvalidInput, Parameter
 
 ENGINE = Path(__file__).parents[1]
@@ -23,19 +23,19 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "app", help="serve the dashboard", description=serve.__doc__, usage="mahmc app [OPTION ...]"
     )
-    text = "with the custom targets of this file"
+    text = "also offer the custom targets of this file"
     parser.add_argument("--targets", metavar="FILE.py", type=Path, action="append", default=[], help=text)
-    text = "with rows on Checks for these samplers"
+    text = "also offer these samplers on the page Checks"
     parser.add_argument("--samplers", metavar="FILE.py[:NAME]", action="append", default=[], help=text)
-    parser.add_argument("--port", metavar="INT", help=f"where it listens (default: {PORT.default})")
+    parser.add_argument("--port", metavar="INT", help=f"the port of the dashboard (default: {PORT.default})")
     parser.set_defaults(command=serve, parser=parser)
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve the dashboard. Targets and samplers are loaded from the files named here, and from nowhere else."""
+    """Serve the dashboard. Custom targets and samplers are loaded only from the files named here."""
     port = PORT.default if options.port is None else PORT.parse(options.port)
     for path in options.targets:
-        load_targets(path)  # so that what is wrong is said at once
+        load_targets(path)  # so that mistakes are reported at once
     for where in options.samplers:
         load_samplers(where)
     files = [part for path in options.targets for part in ("--targets", str(path))]
@@ -49,18 +49,18 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def _stop(*_: object) -> NoReturn:
-    """Ctrl-C, which the server passes on when it has shut down. A KeyboardInterrupt would end in Streamlit's code 1."""
+    """Exit after Ctrl-C, when the server has shut down. A KeyboardInterrupt would end with Streamlit's exit code 1."""
     raise SystemExit(STOPPED)
 
 
 def folder() -> Path:
-    """The folder with app.py and what it needs: in a wheel it is a folder of the engine, else the top of a checkout."""
+    """The folder with app.py: in a wheel a folder of the engine, otherwise the top of a checkout."""
     installed = ENGINE / "app"
     return installed if installed.is_dir() else ENGINE.parent
 
 
 def _dashboard() -> Any:
-    """What serves the dashboard, imported in this process: so a signal reaches the server itself."""
+    """The function that serves the dashboard, imported in this process so that a signal reaches the server."""
     sys.path.insert(0, str(folder()))
     try:
         return import_module("dashboard.__main__").main

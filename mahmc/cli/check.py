@@ -1,4 +1,4 @@
-"""`mahmc check`: is a sampler right? Verdicts, by exit code, as text, JSON or HTML."""
+"""`mahmc check`: verdicts on samplers, as an exit code, text, JSON or HTML."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mahmc.checks import CASES, CHOSEN_BY_CHECKS, LEVEL, Checking, Verdict, own_cell, report
+from mahmc.checks import CASES, CHOSEN_BY_CHECKS, LEVEL, Checking, Verdict, custom_cell, report
+from mahmc.checks.resolution import KINDS, parsed_resolution
 from mahmc.cli.exits import DONE, STOPPED, UNCLEAR, WRONG
 from mahmc.cli.output import refuse_bad_path, table
 from mahmc.cli.parser import add_json, add_quiet, decimal
-from mahmc.cli.progress import progress
 from mahmc.cli.run_options import add_run, chosen_spec
 from mahmc.parameters import InvalidInput
+from mahmc.progress import progress
 from mahmc.spec import RUN_PARAMETERS
 from mahmc.targets import FAMILIES
 
@@ -21,7 +22,7 @@ from mahmc.targets import FAMILIES
 def add(commands: Any) -> None:
     """Make the command known."""
     parser = commands.add_parser(
-        "check", help="is it right? verdicts with p-values; without a target, of all samplers on all cases",
+        "check", help="check a sampler on a target; without a target, check all samplers on all cases",
         description=check.__doc__, usage="mahmc check [TARGET [SAMPLER]] [OPTION ...]",
     )  # fmt: skip
     add_run(parser, optional=True)
@@ -30,25 +31,28 @@ def add(commands: Any) -> None:
 
 
 def add_strictness(parser: argparse.ArgumentParser) -> None:
-    """How strict checks are, and how verdicts are given."""
-    text = "times the usual number of draws (default: 1)"
+    """Add the options of strictness and output."""
+    text = "factor of the usual number of draws (default: 1)"
     parser.add_argument("--budget", metavar="FLOAT", type=decimal, default=1.0, help=text)
     text = f"probability of a false alarm, for each verdict (default: {LEVEL:g})"
     parser.add_argument("--level", metavar="FLOAT", type=decimal, default=LEVEL, help=text)
-    parser.add_argument("--html", metavar="FILE", type=Path, help="write a report there, as one HTML file")
+    text = f"sizes of the errors that a verdict of right rules out, as in mean=0.1,flow=0.2; kinds: {', '.join(KINDS)}"
+    parser.add_argument("--resolution", metavar="KIND=SIZE,…", help=text)
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write a report to this HTML file")
     add_json(parser, "the verdicts")
     add_quiet(parser)
 
 
 def check(options: argparse.Namespace) -> int:
-    """Check a sampler on a target in every way that applies, and say right, wrong, or not enough draws to tell."""
+    """Make all checks that apply to a sampler on a target. The verdict is right, wrong, or not enough draws to tell."""
     return verdicts(_checking(options), options)
 
 
 def strictness(options: argparse.Namespace) -> dict[str, Any]:
-    """Budget, level and seed, as checks take them."""
+    """Budget, level, seed and resolution, as checks take them."""
     seed = int(RUN_PARAMETERS["seed"].parse(options.seed)) if options.seed is not None else 0
-    return {"budget": options.budget, "level": options.level, "seed": seed}
+    resolution = parsed_resolution(options.resolution) if options.resolution is not None else {}
+    return {"budget": options.budget, "level": options.level, "seed": seed, "resolution": resolution}
 
 
 def verdicts(checking: Checking, options: argparse.Namespace) -> int:
@@ -66,7 +70,7 @@ def verdicts(checking: Checking, options: argparse.Namespace) -> int:
         if (agreed := checking.agreement()) is not None:
             print(f"\n{agreed}\nCompared: {agreed.compared}.")
     if stopped:
-        print("mahmc: stopped; the verdicts are of what was done until then.", file=sys.stderr)
+        print("mahmc: stopped; the verdicts use the checks that were done until then.", file=sys.stderr)
         return STOPPED
     said = {cell.verdict for cell in found}
     return WRONG if Verdict.WRONG in said else UNCLEAR if Verdict.UNCLEAR in said else DONE
@@ -88,15 +92,15 @@ def _advance(checking: Checking, options: argparse.Namespace) -> bool:
 
 
 def _checking(options: argparse.Namespace) -> Checking:
-    """What is to be checked: one sampler on one target, one target or case with all samplers, or everything."""
+    """The checks that the options ask for: one sampler on one target, all samplers on one target, or everything."""
     common = strictness(options)
     for name in CHOSEN_BY_CHECKS:
         if getattr(options, name) is not None:
-            raise InvalidInput(f"--{name} is chosen by the checks themselves: use --budget for more or fewer draws.")
+            raise InvalidInput(f"the checks choose --{name} themselves: use --budget for more or fewer draws.")
     if options.sampler is None:
         cases = None if options.target is None else [options.target]
         return Checking.of(None, cases, **common)
     if options.target in CASES and options.target not in FAMILIES:
         return Checking.of([options.sampler], [options.target], **common)
     spec = chosen_spec(options)
-    return Checking([own_cell(spec.build_target(), spec.sampler, spec.chosen)], **common)
+    return Checking([custom_cell(spec.build_target(), spec.sampler, spec.chosen)], **common)

@@ -1,4 +1,4 @@
-"""`mahmc check-sampler`: is a sampler that is not one of ours right?"""
+"""`mahmc check-sampler`: check a sampler that somebody wrote."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from mahmc.checks import CASES, Checking
 from mahmc.checks.matrix import case_of, step_cell
 from mahmc.cli.check import add_strictness, strictness, verdicts
 from mahmc.cli.parser import named
-from mahmc.own.samplers import find_sampler
+from mahmc.custom.samplers import find_sampler
 
 
 def add(commands: Any) -> None:
     """Make the command known."""
     parser = commands.add_parser(
-        "check-sampler", help="is your own sampler right? verdicts as of check", description=check_sampler.__doc__,
+        "check-sampler", help="check a sampler that you wrote", description=check_sampler.__doc__,
         usage="mahmc check-sampler FILE.py[:NAME] [OPTION ...]",
     )  # fmt: skip
-    text = "a function step(states, rng), or an object with step; the name may be left out where there is only one"
+    text = "a function step(states, rng), or an object with step; leave the name out if the file has only one"
     parser.add_argument("sampler", metavar="FILE.py[:NAME]", help=text)
     text = f"a case ({', '.join(CASES)}), a target by name, or a custom one: file.py, or file.py:Class"
     parser.add_argument("--target", default="gmm-overlapping", help=f"{text} (default: gmm-overlapping)")
@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
 
 
 def check_sampler(options: argparse.Namespace) -> int:
-    """Check your own sampler on a target with exact draws. The file is run: only name one that you trust."""
+    """Check a sampler that you wrote on a target with exact draws. The file is executed: it must be one you trust."""
     name, sampler = find_sampler(options.sampler)
     case, target = case_of(named(options.target), {})
     return verdicts(Checking([step_cell(sampler, case, target, name)], **strictness(options)), options)

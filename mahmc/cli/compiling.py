@@ -1,4 +1,4 @@
-"""`mahmc compile`: compile every kernel before anybody waits for it."""
+"""`mahmc compile`: compile every kernel ahead of time."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from mahmc.targets import FAMILIES
 def add(commands: Any) -> None:
     """Make the command known."""
     parser = commands.add_parser(
-        "compile", help="compile every sampler for every target, and keep the result", description=compile_all.__doc__
+        "compile", help="compile every sampler for every target ahead of time", description=compile_all.__doc__
     )
     parser.set_defaults(command=compile_all, parser=parser)
 
 
 def compile_all(options: argparse.Namespace) -> int:
-    """Compile what is not in the cache: a short run of each sampler on each target, and one check, on all cores."""
+    """Compile all kernels that are not in the cache, by a short run of each sampler on each target, on all cores."""
     with ProcessPoolExecutor(cores(), mp_context=get_context("spawn")) as pool:
         list(pool.map(compile_for, FAMILIES))
     return DONE

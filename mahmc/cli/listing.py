@@ -1,4 +1,4 @@
-"""`mahmc list`: everything that can be chosen."""
+"""`mahmc list`: all targets, samplers and parameters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _schedulable() -> list[str]:
 
 
 def _defaults(sampler: Sampler) -> dict[str, dict[str, Any]]:
-    """The sampler's values by target, of the targets that it can sample."""
+    """The default values of a sampler, for each target that it can sample."""
     return {name: sampler.defaults(name) for name, family in FAMILIES.items() if sampler.takes(family.build())}
 
 
@@ -62,8 +62,8 @@ def _family(family: TargetFamily) -> dict[str, Any]:
     return {
         "about": family.about,
         "parameters": _parameters(family.parameters),
-        "updates": list(built.updates),
-        "default_update": built.default_update,
+        "updates": list(built.density.updates),
+        "default_update": built.density.default_update,
     }
 
 
@@ -87,8 +87,8 @@ def _lines() -> Iterable[str]:
         for p in family.parameters:
             yield f"    {p.name:12} {p.title}, {p.range}; default {p.default}"
         built = family.build()
-        if built.updates:
-            yield f"    {'updates':12} {', '.join(built.updates)}; default {built.default_update}"
+        if built.density.updates:
+            yield f"    {'updates':12} {', '.join(built.density.updates)}; default {built.density.default_update}"
     yield "\nsamplers"
     for sampler in EVERY_SAMPLER.values():
         yield f"  {sampler.name:10} {'WRONG on purpose. ' if sampler.wrong else ''}{sampler.about}"
@@ -96,7 +96,7 @@ def _lines() -> Iterable[str]:
             yield f"    {target:12} {', '.join(f'{name} {value:g}' for name, value in values.items())}"
     able = ", ".join(_schedulable())
     yield f"\nschedules (of {able})\n  {schedules.FORMS}; default {ALTERNATE}, with L and n_u"
-    yield "\nouter\n  the update of qᴼ after a trajectory, or none; default the first of update (wrong samplers: none)"
+    yield "\nouter\n  the update of qᴼ after a trajectory, or none; default the first update (wrong samplers: none)"
     yield "\nparameters of samplers"
     for p in PARAMETERS.values():
         yield f"  {p.name:8} {p.symbol:4} {p.title}, {p.range}. {p.help}"

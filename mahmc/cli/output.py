@@ -18,7 +18,7 @@ def number(value: float) -> str:
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:
-    """Rows below each other, the first of them as titles."""
+    """A table as text. The first row has the titles."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
              for row in rows]  # fmt: skip
@@ -26,7 +26,7 @@ def table(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def refuse_bad_path(path: Path | None, option: str = "--out") -> None:
-    """Refuse a place that cannot be written, before the work rather than after it."""
+    """Refuse a path that cannot be written, before the work instead of after it."""
     if path is None:
         return
     folder = path.resolve().parent

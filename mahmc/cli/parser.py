@@ -1,6 +1,7 @@
-"""Reading the command line: a parser whose refusals say what to do, numbers as people write them, and files as targets.
+"""Reading the command line: a parser with helpful refusals, numbers as people write them, and files as targets.
 
-Wherever a target is named, file.py:Class is a custom one, and file.py is enough where the file has only one.
+A target may be the name of a target, or file.py:Class for a custom target. file.py is enough if the file has only one
+class.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mahmc.own import find
+from mahmc.custom import find
 from mahmc.parameters import InvalidInput, nearest, whole_number
 
 JSON, QUIET = "--json", ("-q", "--quiet")
@@ -19,7 +20,7 @@ _IN_A_FILE = re.compile(r".+\.py(:\w+)?")
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's parser, but a mistake is an InvalidInput, in one line, with the command to type for help."""
+    """argparse's parser, except that a mistake is an InvalidInput: one line with the command to type for help."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
@@ -31,7 +32,7 @@ class Parser(argparse.ArgumentParser):
         raise InvalidInput(f"{message}. For help: {self.prog} --help")
 
     def refuse_unknown(self, words: Sequence[str]) -> None:
-        """Refuse what is left of a command line when all that is known has been read."""
+        """Refuse the words of a command line that no option or argument has taken."""
         for word in words:
             if word.startswith("-"):
                 name = word.partition("=")[0]
@@ -42,13 +43,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
-    """The option that has results printed for programs."""
+    """Add the option that prints results as JSON."""
     parser.add_argument(JSON, action="store_true", help=f"print {what} as JSON, and nothing else")
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """The option that leaves the progress bar out."""
-    text = "show no progress bar; without a terminal there is none anyway"
+    """Add the option that hides the progress bar."""
+    text = "show no progress bar; a bar needs a terminal in any case"
     parser.add_argument(*QUIET, action="store_true", help=text)
 
 
@@ -71,12 +72,12 @@ def decimal(text: str) -> float:
 
 
 def named(target: str) -> str:
-    """The name of a target; one in a file is loaded first."""
+    """The name of a target. A target in a file is loaded first."""
     return find(target).name if _IN_A_FILE.fullmatch(target) else target
 
 
 def with_named_target(arguments: Sequence[str]) -> list[str]:
-    """The arguments with a name in place of the target's file. Its settings are options too, so it is loaded here.
+    """The arguments with a name in place of the target's file, which is loaded because its settings are options.
 
     The target is the first word that is neither the command, nor an option, nor an option's value.
     """

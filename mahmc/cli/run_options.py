@@ -1,4 +1,4 @@
-"""Options of a run, made from the registries of targets and samplers; and the spec that they say."""
+"""The options of a run, made from the registries of targets and samplers, and the spec that they define."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = ("update", "outer", "schedule", "start", "keep")
 
 
 def add_run(parser: argparse.ArgumentParser, optional: bool = False) -> None:
-    """A target, a sampler, and whatever can be chosen of either."""
+    """Add a target, a sampler, and the options of both."""
     count = "?" if optional else None
     text = f"one of {', '.join(FAMILIES)}, or a custom one: file.py, or file.py:Class"
     parser.add_argument("target", metavar="TARGET", nargs=count, help=text)
@@ -30,16 +30,24 @@ def add_run(parser: argparse.ArgumentParser, optional: bool = False) -> None:
         *((f"of {known.name}", known.parameters) for known in FAMILIES.values()),
     ):
         _add_parameters(parser.add_argument_group(f"parameters {title}"), group, options)
-    parser.add_argument("--update", metavar="A,B", help=f"how qᴼ is updated: {_updates_in_words()}")
+    parser.add_argument("--update", metavar="A,B", help=f"the updates of qᴼ inside trajectories: {_updates_in_words()}")
     parser.add_argument("--outer", help="the update of qᴼ after a trajectory, or none (default: the first of --update)")
     able = ", ".join(name for name, sampler in EVERY_SAMPLER.items() if sampler.takes_schedule)
-    parser.add_argument("--schedule", help=f"the law of D, of {able}: {schedules.FORMS} (default: alternate)")
-    parser.add_argument("--start", help=f"where chains start: {' or '.join(STARTS)} draws", default=None)
-    parser.add_argument("--keep", metavar="A,B", help="quantities to record, separated by commas")
+    parser.add_argument(
+        "--schedule", help=f"the law of the steps of a trajectory, for {able}: {schedules.FORMS} (default: alternate)"
+    )
+    parser.add_argument(
+        "--start",
+        help=f"where chains start: {' or '.join(STARTS)}; exact starts from exact draws (default: {STARTS[0]})",
+        default=None,
+    )
+    parser.add_argument(
+        "--keep", metavar="A,B", help="quantities to record (default: all of the target and the energy)"
+    )
 
 
 def _add_parameters(group: Any, parameters: Iterable[Parameter], options: dict[str, argparse.Action]) -> None:
-    """An option for each parameter; where targets share a name they share the option, which has the words of all."""
+    """Add an option for each parameter. Targets that share a name share the option, with the help texts of all."""
     for parameter in parameters:
         flag = f"--{parameter.name.replace('_', '-')}"
         text = f"{parameter.title}, {parameter.range}. {parameter.help}".replace("%", "%%")
@@ -51,12 +59,12 @@ def _add_parameters(group: Any, parameters: Iterable[Parameter], options: dict[s
 
 
 def _updates_in_words() -> str:
-    found = ((name, family.build().updates) for name, family in FAMILIES.items())
+    found = ((name, family.build().density.updates) for name, family in FAMILIES.items())
     return "; ".join(f"{name} has {', '.join(updates)}" for name, updates in found if updates)
 
 
 def chosen_spec(options: argparse.Namespace) -> RunSpec:
-    """The spec of the run that was asked for."""
+    """The spec of the run that the options define."""
     known = described(options.target)
     texts = {name: getattr(options, name) for name in known if getattr(options, name) is not None}
     chosen: dict[str, Any] = {name: known[name].parse(text) for name, text in texts.items()}

@@ -13,10 +13,11 @@ import numpy as np
 from mahmc.cli.exits import DONE, REFUSED, STOPPED
 from mahmc.cli.output import number, refuse_bad_path, table
 from mahmc.cli.parser import add_json, add_quiet
-from mahmc.cli.progress import progress
 from mahmc.cli.run_options import add_run, chosen_spec
 from mahmc.plain import as_json
+from mahmc.progress import progress
 from mahmc.run import Run
+from mahmc.run.summaries import statistics
 from mahmc.spec import ALTERNATE
 from mahmc.targets import elements
 from mahmc.version import __version__
@@ -29,20 +30,20 @@ def add(commands: Any) -> None:
         usage="mahmc sample TARGET SAMPLER [OPTION ...]",
     )  # fmt: skip
     add_run(parser)
-    parser.add_argument("--out", metavar="FILE.nc", type=Path, help="write the draws there, as NetCDF for ArviZ")
+    parser.add_argument("--out", metavar="FILE.nc", type=Path, help="write the draws to this file, as NetCDF for ArviZ")
     add_json(parser, "the summary")
     add_quiet(parser)
     parser.set_defaults(command=sample, parser=parser)
 
 
 def sample(options: argparse.Namespace) -> int:
-    """Draw chains, print a summary, and write the draws where --out says."""
+    """Draw chains and print a summary. With --out, write the draws to a file."""
     spec = chosen_spec(options)
     refuse_bad_path(options.out)
     run = Run(spec)
     stopped = _advance(run, options.quiet)
     if run.done <= spec.warmup:
-        print("mahmc: stopped before the warm-up was over; nothing was drawn.", file=sys.stderr)
+        print("mahmc: stopped before the end of the warm-up; there are no draws.", file=sys.stderr)
         return STOPPED
     print(as_json(facts(run)) if options.json else summary(run))
     written = _write(run, options.out) if options.out else True
@@ -62,7 +63,7 @@ def _advance(run: Run, quiet: bool) -> bool:
 
 
 def _write(run: Run, path: Path) -> bool:
-    """Write the draws; where that fails after all, as on a full disk, to a temporary file, so that none are lost."""
+    """Write the draws. If that fails, for example on a full disk, write them to a temporary file."""
     try:
         run.to_netcdf(path)
         print(f"mahmc: wrote {path}", file=sys.stderr)
@@ -78,82 +79,64 @@ def _write(run: Run, path: Path) -> bool:
 
 
 def facts(run: Run) -> dict[str, Any]:
-    """What a program wants to know of a run: its spec, cost, acceptance, and every scalar quantity."""
-    name = run.target.paper_quantity
+    """The spec, cost, acceptance and scalar quantities of a run, for programs."""
+    name = run.target.presentation.main_quantity
     return {
         "mahmc": __version__,
         "spec": run.spec.to_dict(),
-        "draws": _drawn(run),
+        "draws": run.draws_done,
         "finished": run.finished,
         "seconds": run.seconds,
         "leapfrogs": run.leapfrogs,
         "gradients": run.gradients,
         "acceptance": _rates(run),
         "non_finite": run.non_finite,
+        "warnings": run.warnings,
         "ess_per_leapfrog": {name: float(run.ess_per_gradient(name))} if name in run.names else {},
-        "quantities": {name: _statistics(run, name) for name in run.names},
+        "quantities": {name: statistics(run, name)._asdict() for name in run.names},
     }
 
 
 def summary(run: Run) -> str:
-    """What a person wants to know of a run, as text: settings, cost, acceptance, and a row for each quantity."""
+    """The summary of a run as text: settings, cost, acceptance, and a row for each quantity."""
     spec = run.spec
     settings = ", ".join(f"{name} {value:g}" for name, value in spec.values.items())
     settings += f"; schedule {spec.schedule}" if spec.schedule not in ("", ALTERNATE) else ""
-    updates = f"update {spec.update}, outer {spec.outer}; " if run.target.updates else ""
+    updates = f"update {spec.update}, outer {spec.outer}; " if run.target.density.updates else ""
     lines = [
-        f"{run.target.title} by {spec.method.label} ({settings}; {updates}seed {spec.seed})",
-        f"{spec.chains} chains x {_drawn(run)} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
+        f"{run.target.presentation.title} by {spec.method.label} ({settings}; {updates}seed {spec.seed})",
+        f"{spec.chains} chains x {run.draws_done} draws after {spec.warmup} of warm-up, {run.seconds:.2f} s, "
         f"{run.leapfrogs:.3g} leapfrogs, {run.progress.leapfrogs_per_second:.3g} a second",
         "acceptance: " + ", ".join(f"{kind} {rate:.4f}" for kind, rate in _rates(run).items())
         + (f"; {run.non_finite} rejections for a non-finite energy" if run.non_finite else ""),
         "",
         table([("quantity", "mean", "sd", "mcse", "ess bulk", "ess tail", "r-hat", "truth"), *_rows(run)]),
     ]  # fmt: skip
-    name = run.target.paper_quantity
+    name = run.target.presentation.main_quantity
     if name in run.names:
         figure = f"\nESS of {name} per draw and leapfrog: {number(float(run.ess_per_gradient(name)))}"
-        paper = spec.method.paper_ess.get(spec.target)
-        lines.append(figure + (f" (the paper, at its best settings: {paper:.3g})" if paper else ""))
-    return "\n".join(lines)
-
-
-def _drawn(run: Run) -> int:
-    return max(run.done - run.spec.warmup, 0)
+        lines.append(figure + (f" (the paper: {spec.paper_ess:.3g})" if spec.paper_ess else ""))
+    return "\n".join([*lines, *(f"warning: {text}" for text in run.warnings)])
 
 
 def _rates(run: Run) -> dict[str, float]:
-    """The acceptance of each kind of test; of each update as well, where there are several."""
+    """The acceptance rate of each kind of test, and of each update where there are several updates."""
     kinds = run.acceptances | (run.update_acceptances if len(run.spec.updates) > 1 else {})
     return {kind: found.rate for kind, found in kinds.items() if found.rate is not None}
 
 
 def _rows(run: Run) -> list[tuple[str, ...]]:
-    """A row for each scalar, and of a vector the element with the smallest ESS."""
-    vectors = {q.name: elements(q) for q in run.target.quantities if q.vector and q.name in run.spec.keep}
+    """A row for each scalar, and for each vector a row for the element with the smallest ESS."""
+    vectors = {q.name: elements(q) for q in run.target.density.quantities if q.vector and q.name in run.spec.keep}
     members = {element for names in vectors.values() for element in names}
     rows = []
-    for vector in vectors:
+    for vector, names in vectors.items():
         ess = np.nan_to_num(np.asarray(run.ess(vector)), nan=np.inf)
         worst = int(np.argmin(ess))
-        rows.append(_row(run, f"{vector}[{worst}]", f"{vector}[{worst}] (least ESS of {len(vectors[vector])})"))
+        rows.append(_row(run, f"{vector}[{worst}]", f"{vector}[{worst}] (least ESS of {len(names)})"))
     return [_row(run, name, name) for name in run.names if name not in members] + rows
 
 
 def _row(run: Run, name: str, label: str) -> tuple[str, ...]:
-    *found, truth = _statistics(run, name).values()
+    *found, truth = statistics(run, name)
     return (label, *(number(value) for value in found), "-" if truth is None else number(truth))
-
-
-def _statistics(run: Run, name: str) -> dict[str, Any]:
-    """The estimates of a scalar, and its true mean where that is known."""
-    x, truth = run.get(name), run.target.truth(name)
-    return {
-        "mean": float(x.mean()),
-        "sd": float(x.std()),
-        "mcse": float(run.mcse(name)),
-        "ess_bulk": float(run.ess(name)),
-        "ess_tail": float(run.ess(name, "tail")),
-        "r_hat": float(run.rhat(name)),
-        "truth": float(truth.mean) if truth else None,
-    }

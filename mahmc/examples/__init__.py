@@ -1,4 +1,4 @@
-"""Example custom targets, one file each. See docs/own-target.md."""
+"""Example custom targets, one file each. See docs/custom-target.md."""
 
 from mahmc.examples.funnel import NealsFunnel
 from mahmc.examples.ising import Ising

@@ -1,10 +1,11 @@
-"""Neal's funnel (Neal 2003, "Slice sampling"): a width that changes by orders of magnitude. There is no q^O.
+"""Neal's funnel (Neal 2003, "Slice sampling"): the width of x changes by orders of magnitude. There is no q^O.
 
     v ~ N(0, scale²),   x_i | v ~ N(0, e^v),   i = 1 … dim − 1
 
     U = v²/(2 scale²) + e^−v Σ x_i²/2 + (dim − 1) v/2
 
-Known exactly: v, which is normal, and each x, a mixture of normals; not how far a sampler gets into the neck.
+The distributions of v (normal) and of each x (a mixture of normals) are known exactly. How far a sampler gets into the
+narrow neck is not known.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 import mahmc
-from mahmc.own import Truth, Views, exp, real, setting
+from mahmc.custom import Truth, Views, exp, real, setting
 
 
 @mahmc.target
 class NealsFunnel:
-    """A normal v, and normals x as wide as e^(v/2): a narrow neck that large steps miss. All moved by leapfrogs."""
+    """A normal v, and normals x with standard deviation e^(v/2): a narrow neck that large steps miss. No q^O."""
 
     title = "Funnel: Neal's funnel, no discrete part"
     presets = {
@@ -30,8 +31,8 @@ class NealsFunnel:
     budget = 1_600_000
     views = Views(pair=("x[0]", "v"))
 
-    dim: int = setting(10, 2, 1000, "Dimension", "v, and so many x less one.", slider=(2, 50))
-    scale: float = setting(3.0, 0.01, 10.0, "Scale of v", "Standard deviation of v.", slider=(0.5, 5.0))
+    dim: int = setting(10, 2, 1000, "Dimension", "The number of variables: v, and dim − 1 of x.", slider=(2, 50))
+    scale: float = setting(3.0, 0.01, 10.0, "Scale of v", "The standard deviation of v.", slider=(0.5, 5.0))
 
     def variables(self):
         return real("v"), real("x", self.dim - 1)
@@ -54,7 +55,7 @@ class NealsFunnel:
         return {"v": v, "x": np.exp(v / 2)[:, None] * rng.standard_normal((n, self.dim - 1))}
 
     def truth(self):
-        """v is normal; each x a mixture of normals over v, by a fine trapezoid rule, with sd e^(scale²/4)."""
+        """v is normal; each x is a mixture of normals over v with sd e^(scale²/4), by a fine trapezoid rule."""
         from scipy import stats
 
         s = self.scale
@@ -68,7 +69,7 @@ class NealsFunnel:
             lambda x: stats.norm.pdf(np.asarray(x, float)[..., None], scale=widths) @ weights,
             (-reach, reach),
             cdf=lambda x: stats.norm.cdf(np.asarray(x, float)[..., None], scale=widths) @ weights,
-            moments=4 if s <= 1 else 1,  # the kurtosis is 3·e^(scale²): soon no sample is long enough for an error
+            moments=4 if s <= 1 else 1,  # kurtosis 3·e^(scale²): a large scale would need too many draws
         )
         v = Truth(0.0, s, law.pdf, (-4 * s, 4 * s), cdf=law.cdf)
         return {"v": v} | {f"x[{i}]": x for i in range(self.dim - 1)}

@@ -1,4 +1,4 @@
-"""An Ising ring whose spins are seen through Gaussian noise: both parts known exactly, by going through all spins.
+"""An Ising ring whose spins are observed with Gaussian noise. A sum over all states of the spins gives the exact truth.
 
     P(s) ∝ exp(coupling Σ s_i s_{i+1} + field Σ s_i),   s_i = ±1 on a ring,   x_i | s_i ~ N(mu s_i, sd²)
 
@@ -14,12 +14,12 @@ import itertools
 import numpy as np
 
 import mahmc
-from mahmc.own import Truth, Views, discrete, exp, floor, mass_truth, real, setting, sigmoid, uniform, update, where
+from mahmc.custom import Truth, Views, discrete, exp, floor, mass_truth, real, setting, sigmoid, uniform, update, where
 
 
 @mahmc.target
 class Ising:
-    """Spins on a ring that like to agree, and a normal x around each: a discrete part with a will of its own."""
+    """Spins on a ring that tend to agree with their neighbours, and for each spin a normal x around its value."""
 
     title = "Ising: coupled spins seen through noise"
     presets = {
@@ -33,11 +33,11 @@ class Ising:
     budget = 960_000
     views = Views("magnetisation", "magnetisation, the sum of all spins", ("x[0]", "x[1]"), colour="s[0]")
 
-    n: int = setting(8, 3, 12, "Spins", "How many spins there are on the ring.")
-    coupling: float = setting(0.4, -2.0, 2.0, "Coupling", "How strongly neighbours agree; negative: disagree.")
-    field: float = setting(0.1, -2.0, 2.0, "Field", "How strongly every spin is pulled up.")
-    mu: float = setting(1.0, 0.0, 10.0, "Mean of x", "x lies around mu where its spin is up, −mu where it is down.")
-    sd: float = setting(0.7, 0.01, 10.0, "Noise", "Standard deviation of x around its mean.")
+    n: int = setting(8, 3, 12, "Spins", "The number of spins on the ring.")
+    coupling: float = setting(0.4, -2.0, 2.0, "Coupling", "How strongly neighbours agree. Below 0 they disagree.")
+    field: float = setting(0.1, -2.0, 2.0, "Field", "How strongly each spin is pulled towards 1.")
+    mu: float = setting(1.0, 0.0, 10.0, "Mean of x", "The mean of x is mu if its spin is 1, and −mu if it is −1.")
+    sd: float = setting(0.7, 0.01, 10.0, "Noise", "The standard deviation of x, given its spin.")
 
     def variables(self):
         return real("x", self.n), discrete("s", self.n, values=(-1, 1))
@@ -53,9 +53,9 @@ class Ising:
         for i in range(self.n):
             grad[i] = (q[i] - self.mu * other[i]) / self.sd**2
 
-    @update(patience=12)
+    @update(cost_in_leapfrogs=12)
     def gibbs(self, q, other, grad, rng):
-        """Spin after spin from its conditional: U(s_i = −1) − U(s_i = 1) = 2·pull."""
+        """Draw each spin in turn from its conditional: U(s_i = −1) − U(s_i = 1) = 2·pull."""
         delta_U = 0.0
         for i in range(self.n):
             neighbours = other[i - 1] + other[i + 1 if i + 1 < self.n else 0]
@@ -66,9 +66,9 @@ class Ising:
             other[i] = s
         return delta_U
 
-    @update(reversible=True, patience=6)
+    @update(reversible=True, cost_in_leapfrogs=6)
     def flip(self, q, other, grad, rng):
-        """One spin, chosen at random, turned over."""
+        """Choose one spin at random, and propose the opposite value."""
         chosen, flipping = floor(uniform(rng) * self.n), 0.0
         for i in range(self.n):
             neighbours = other[i - 1] + other[i + 1 if i + 1 < self.n else 0]
@@ -88,11 +88,11 @@ class Ising:
         return 2 * self.sd
 
     def small(self):
-        """Three spins have eight states: few enough to count flows between them."""
+        """Three spins have eight states: few enough to count transitions between states."""
         return {"n": 3}
 
     def spins(self):
-        """All states of the spins and their probabilities. Given the spins every x is normal, whatever the others."""
+        """All states of the spins, with their probabilities. Given the spins, all x are independent normals."""
         states = np.array(list(itertools.product((-1, 1), repeat=self.n)))
         agreement = (states * np.roll(states, 1, axis=1)).sum(axis=1)
         weights = np.exp(self.coupling * agreement + self.field * states.sum(axis=1))
@@ -107,7 +107,7 @@ class Ising:
         from scipy import stats
 
         states, mass = self.spins()
-        up = float(mass @ (states[:, 0] == 1))  # of every spin the same, as the ring has no beginning
+        up = float(mass @ (states[:, 0] == 1))  # the same for every spin: the ring has no beginning
         shares, means = np.array([1 - up, up]), np.array([-self.mu, self.mu])
         reach = self.mu + 4 * self.sd
         x = Truth(

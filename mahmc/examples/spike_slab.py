@@ -1,4 +1,4 @@
-"""Spike and slab: a linear regression that also asks which columns matter (Kuo and Mallick 1998), on simulated data.
+"""Spike and slab: a linear regression that also selects columns (Kuo and Mallick 1998), on simulated data.
 
     include_j ~ Bernoulli(inclusion),   beta_j ~ N(0, slab²),   y ~ N(X·(include ∘ beta), noise² I)
 
@@ -6,9 +6,9 @@ With w = include ∘ beta, A = XᵀX/noise² and b = Xᵀy/noise²:
 
     U = wᵀAw/2 − bᵀw + |beta|²/(2 slab²) − Σ include_j log(inclusion/(1 − inclusion))
 
-Given `include`, beta is normal, so that everything is known exactly by going through all 2^d subsets of columns. An
-excluded beta moves freely under its prior, and its column comes in when it happens to be right: moves of beta and
-updates of `include` need each other.
+Given `include`, beta is normal, so a sum over all 2^d subsets of columns gives the exact truth. If a column is
+excluded, its beta moves freely under the prior, and the column can be included when the value of beta fits the data. So
+moves of beta and updates of `include` need each other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 import mahmc
-from mahmc.own import (
+from mahmc.custom import (
     Truth,
     Views,
     discrete,
@@ -38,7 +38,7 @@ from mahmc.own import (
 
 @mahmc.target
 class SpikeSlab:
-    """Linear regression on simulated data: coefficients β, and for each a binary variable that takes it in or not."""
+    """Linear regression on simulated data: coefficients β, and for each column a binary variable that includes it."""
 
     title = "Spike and slab: which columns matter"
     presets = {
@@ -50,20 +50,21 @@ class SpikeSlab:
     }
     watch = "included"
     budget = 960_000
-    views = Views("included", "number of columns taken in", ("beta[0]", "beta[1]"), colour="include[1]")
+    coefficients = "beta"
+    views = Views("included", "number of included columns", ("beta[0]", "beta[1]"), colour="include[1]")
 
-    d: int = setting(6, 1, 12, "Columns", "Columns of X. All 2^d subsets are gone through for the truth.")
-    n: int = setting(30, 2, 10_000, "Observations", "Rows of X.", slider=(5, 200))
-    noise: float = setting(1.0, 0.01, 100.0, "Noise", "Standard deviation of y, known.")
-    slab: float = setting(1.0, 0.01, 100.0, "Slab", "Standard deviation of a coefficient before seeing data.")
-    inclusion: float = setting(0.3, 0.001, 0.999, "Inclusion", "Probability of a column before seeing data.")
-    data_seed: int = setting(1, 0, 10**6, "Data's seed", "Other data: X and y are simulated from this seed.")
+    d: int = setting(6, 1, 12, "Columns", "The number of columns of X. The exact truth is a sum over 2^d subsets.")
+    n: int = setting(30, 2, 10_000, "Observations", "The number of rows of X.", slider=(5, 200))
+    noise: float = setting(1.0, 0.01, 100.0, "Noise", "The standard deviation of y, which is known.")
+    slab: float = setting(1.0, 0.01, 100.0, "Slab", "The standard deviation of a coefficient in the prior.")
+    inclusion: float = setting(0.3, 0.001, 0.999, "Inclusion", "The prior probability that a column is included.")
+    data_seed: int = setting(1, 0, 10**6, "Data's seed", "The seed from which X and y are simulated.")
 
     A: np.ndarray
     b: np.ndarray
 
     def data(self):
-        """Columns that are correlated, and coefficients that fall off: some clear, some in doubt, some nothing."""
+        """Correlated columns, and coefficients that decrease: some are clear, some are in doubt, some are near 0."""
         rng = np.random.default_rng(self.data_seed)
         X = rng.standard_normal((self.n, self.d)) + 0.7 * rng.standard_normal((self.n, 1))
         y = X @ (0.6 * (-0.6) ** np.arange(self.d)) + self.noise * rng.standard_normal(self.n)
@@ -90,7 +91,7 @@ class SpikeSlab:
 
     @update
     def gibbs(self, q, other, grad, rng):
-        """Column after column from its conditional, given the others."""
+        """Draw each element of `include` in turn from its conditional, given the others."""
         delta_U, log_odds = 0.0, np.log(self.inclusion / (1 - self.inclusion))
         for j in range(self.d):
             pull = 0.0
@@ -103,9 +104,9 @@ class SpikeSlab:
         grad_U(self, q, other, grad)
         return delta_U
 
-    @update(reversible=True, patience=1)
+    @update(reversible=True, cost_in_leapfrogs=1)
     def flip(self, q, other, grad, rng):
-        """One column, chosen at random, taken in or out."""
+        """Choose one column at random, and propose to include or exclude it."""
         site, flipping, log_odds = floor(uniform(rng) * self.d), 0.0, np.log(self.inclusion / (1 - self.inclusion))
         for j in range(self.d):
             pull = 0.0
@@ -124,25 +125,25 @@ class SpikeSlab:
         return {"beta": self.slab * rng.standard_normal((n, self.d)), "include": include.astype(np.int8)}
 
     def simulate(self, parameters, rng):
-        """b = Xᵀy/noise² is N(A·(include ∘ beta), A). A has no inverse where columns are more than observations."""
+        """b = Xᵀy/noise² ~ N(A·(include ∘ beta), A). A is singular if there are more columns than observations."""
         values, vectors = np.linalg.eigh(self.A)
         noise = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(self.d))
         return {"b": self.A @ (parameters["include"] * parameters["beta"]) + noise}
 
     def small(self):
-        """Three columns have eight subsets: few enough to count flows between them."""
+        """Three columns have eight subsets: few enough to count transitions between them."""
         return {"d": min(self.d, 3)}
 
     def derived(self):
         return {"included": lambda draws: draws["include"].sum(axis=-1)}
 
     def stable_epsilon(self):
-        """2/√λ with λ the largest curvature, that of all columns taken in: a part of a matrix has no larger one."""
+        """2/√λ, where λ is the largest curvature: that with all columns included, as no submatrix has a larger one."""
         return float(2 / np.sqrt(np.linalg.eigvalsh(self.A).max() + self.slab**-2))
 
     @cached_property
     def subsets(self):
-        """All subsets of columns: their probabilities, and mean and covariance of beta given each."""
+        """All subsets of columns, with their probabilities, and the mean and covariance of beta for each subset."""
         states = np.array(list(itertools.product((0, 1), repeat=self.d)))
         A = states[:, :, None] * self.A * states[:, None, :] + np.eye(self.d) / self.slab**2
         covariances = np.linalg.inv(A)

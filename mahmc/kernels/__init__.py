@@ -1,12 +1,12 @@
-"""The moves that all samplers share, and the three kernels that assemble them."""
+"""The moves that all samplers share, and the three kernels that are made of these moves."""
 
-from mahmc.kernels.mixed import Timetable, mixed
-from mahmc.kernels.persistent import persistent
+from mahmc.kernels.mixed import MixedParameters, Timetable, mixed
+from mahmc.kernels.persistent import PersistentParameters, persistent
 from mahmc.kernels.plan import Plan
-from mahmc.kernels.state import Counts, Record, State, energies, new_counts, new_state
-from mahmc.kernels.trajectory import trajectory
+from mahmc.kernels.state import Chunk, Counts, Output, Record, State, energies, new_counts, new_state
+from mahmc.kernels.trajectory import TrajectoryParameters, trajectory
 
 __all__ = [
-    "Counts", "Plan", "Record", "State", "Timetable", "energies", "mixed", "new_counts", "new_state", "persistent",
-    "trajectory",
+    "Chunk", "Counts", "MixedParameters", "Output", "PersistentParameters", "Plan", "Record", "State", "Timetable",
+    "TrajectoryParameters", "energies", "mixed", "new_counts", "new_state", "persistent", "trajectory",
 ]  # fmt: skip

@@ -1,19 +1,20 @@
 """The mixed kernel: M-HMC with Laplace momentum (Zhou 2020, with its erratum of 2021; here Sec. 3.2).
 
-Discrete variables are visited one by one in the course of a trajectory. Each has a kinetic energy k of its own, drawn
-from Exponential(1) when the trajectory begins. At a visit a value is proposed that costs −log of the
-Metropolis–Hastings ratio; it is accepted if k pays for it, and then k is so much less. In other words it is MAHMC with
-a uniform, e^−k, that persists from visit to visit: with k drawn anew at each of them it *is* MAHMC.
+A trajectory visits discrete variables one by one. Variable i has a kinetic energy k_i ~ Exponential(1), drawn when the
+trajectory begins. A visit proposes a value whose cost is −log of the Metropolis–Hastings ratio, accepts where
+cost ≤ k_i, and then k_i ← k_i − cost. So M-HMC is MAHMC with a uniform e^(−k_i) that persists from visit to visit: with
+a new k_i at each visit it *is* MAHMC.
 
-The final test is MAHMC's, exp(E₀ + ΔU − E) with ΔU the change of *U* by visits. What k lost is another sum, ΔU with the
-proposals' log ratios; taking it instead is wrong wherever a proposal is not symmetric.
+The final test is the test of MAHMC: accept with probability min(1, exp(E₀ + ΔE − E)), where ΔE is the sum of all
+changes of *U* by visits. The sum of all costs, which the k_i lost, is another number: costs contain the log ratios of
+proposals. To use the sum of costs instead of ΔE is wrong if a proposal is not symmetric; the erratum says so.
 
-Whom to visit: the variables in an order that each chain draws for itself, over and over. When: V visits cut the travel
-time T into V + 1 gaps, with shares of Dirichlet(1, …, 1), one for each variable, that come over and over as well; a
-trajectory begins at random between two visits, so that the first gap and the last are parts of one. Read backwards both
-have the same law. The chains of a block share the *unordered* pair of the gaps and the gaps read backwards, and each
-draws its direction for itself, as with other schedules (`mahmc.schedules` says why). A gap takes ⌈gap/ε⌉ leapfrogs of
-equal size.
+The order of visits: each lane draws a random order of the variables and repeats this order. The times of visits: V
+visits cut the travel time T into V + 1 gaps. There is one gap length for each variable, with shares drawn from
+Dirichlet(1, …, 1), and these lengths are repeated too. A trajectory begins at a random point of a gap, so the first and
+the last gap are two parts of one gap. The reversed gaps have the same law. The lanes of a block share the *unordered*
+pair of gaps and reversed gaps, and each lane draws its direction (`mahmc.schedules` says why). A gap takes ⌈gap/ε⌉
+leapfrogs of equal size.
 """
 
 from __future__ import annotations
@@ -30,37 +31,46 @@ from mahmc.kernels.moves import (
     kick,
     kick_and_drift,
     kinetic,
-    record,
+    point_of,
+    record_draw,
     refresh,
     remember,
     undo,
     update_after,
-)  # fmt: skip
+)
 from mahmc.lanes import LANES, exp, is_finite, load, splat, store, where
 from mahmc.streams import exponential, lane_uniform, uniform
 from mahmc.targets.base import potential, step_scale, visit
 
 
 class Timetable(NamedTuple):
-    """When and whom to visit: room for what is drawn of it in each iteration."""
+    """The times and the order of visits, with memory for the gaps, orders and energies that each iteration draws."""
 
     T: float
-    drawn: bool  # whether gaps are drawn; else they are even, and only the first and the last are half as long
-    which: int  # the target's number of the proposal, from 1
+    drawn: bool  # whether gaps are drawn; otherwise gaps are equal, but the first and the last gap are half as long
+    op: int  # the target's number of the proposal, from 1
     shares: np.ndarray  # one for each variable
     gaps: np.ndarray  # visits + 1
-    order: np.ndarray  # (variables, LANES): whom each lane visits first, second, …
-    k: np.ndarray  # likewise: kinetic energy of the variable that is visited first, second, …
+    order: np.ndarray  # (variables, LANES): the variables that each lane visits first, second, …
+    k: np.ndarray  # (variables, LANES): kinetic energies of the variables that are visited first, second, …
 
     def for_a_block(self) -> Timetable:
-        """The same with room of its own: blocks run on several threads."""
-        shares, gaps, order, k = (np.empty_like(room) for room in (self.shares, self.gaps, self.order, self.k))
+        """A copy with new arrays for one block: blocks run on several threads."""
+        shares, gaps, order, k = (np.empty_like(array) for array in (self.shares, self.gaps, self.order, self.k))
         return self._replace(shares=shares, gaps=gaps, order=order, k=k)
+
+
+class MixedParameters(NamedTuple):
+    """Parameters of the mixed kernel; T and the visits are in its timetable."""
+
+    epsilon: float  # the longest leapfrog
+    persistent: bool  # whether k outlives a visit (M-HMC); otherwise each visit draws a new k, which is MAHMC
+    outer: int  # the update of q^O after each trajectory, 0 for none
 
 
 @inlined
 def draw_gaps(timetable, rng):
-    """Gaps of total length T: an exponential for each variable over their sum, the first cut at random."""
+    """Draw gaps of total length T: shares ∝ e_i ~ Exponential(1), repeated; a random part of the first gap is used."""
     shares, gaps = timetable.shares, timetable.gaps
     visits, variables = gaps.size - 1, shares.size
     for i in range(variables):
@@ -79,7 +89,7 @@ def draw_gaps(timetable, rng):
 
 @inlined
 def draw_order(order, rng):
-    """A random order of the variables, in each lane its own (Fisher and Yates)."""
+    """Draw a random order of the variables for each lane (Fisher and Yates)."""
     for c in range(LANES):
         for j in range(order.shape[0]):
             order[j, c] = j
@@ -90,19 +100,22 @@ def draw_order(order, rng):
 
 @inlined
 def steps_in(gap, epsilon):
-    """⌈gap/ε⌉, and at least one."""
+    """max(1, ⌈gap/ε⌉)."""
     return max(1, math.ceil(gap / epsilon))
 
 
 @inlined
 def step_sizes(j, forward, here, n_here, there, n_there):
-    """By lane, the size of leapfrog j in a gap: n of equal size, and none after them."""
+    """The size of leapfrog j in each lane: gap/n for j < n, then 0; gap and n are `here` or `there` by direction."""
     return where(forward, here / n_here if j < n_here else 0.0, there / n_there if j < n_there else 0.0)
 
 
 @inlined
 def leapfrogs_through(target, state, forward, here, there, epsilon):
-    """Leapfrogs through the gap `here` in forward lanes and `there` in the others; who is done waits. Returns U."""
+    """Leapfrogs through the gap `here` in forward lanes and `there` in the other lanes; returns U at the end.
+
+    Lanes with fewer leapfrogs wait: their last step sizes are 0.
+    """
     q, p, other, grad, scratch = state.q, state.p, state.other, state.grad, state.scratch
     n_here, n_there = steps_in(here, epsilon), steps_in(there, epsilon)
     scale = step_scale(target, other)
@@ -119,15 +132,14 @@ def leapfrogs_through(target, state, forward, here, there, epsilon):
 
 
 @kernel
-def mixed(target, state, timetable, persistent, outer, epsilon, counts, out, first, n, stop):
-    """Run iterations first … first + n − 1 of M-HMC; returns how many were done.
+def mixed(target, state, timetable, parameters, output, chunk):
+    """Run the iterations of a chunk: a trajectory of M-HMC and an update of q^O each; returns the number of iterations.
 
-    `persistent` is how it should be; without it k is drawn anew at each visit, which is MAHMC. `outer` and `stop` are
-    those of the trajectory kernel.
+    `chunk.stop` is read before each gap. If it is set, the unfinished iteration is undone.
     """
-    gaps, k = timetable.gaps, timetable.k
+    gaps, k, epsilon, counts = timetable.gaps, timetable.k, parameters.epsilon, output.counts
     visits, variables = gaps.size - 1, timetable.order.shape[0]
-    for iteration in range(first, first + n):
+    for iteration in range(chunk.first, chunk.first + chunk.n):
         remember(state, counts)
         refresh(state.rng, state.p, 0.0)
         U = U0 = load(state.U, 0)
@@ -135,37 +147,35 @@ def mixed(target, state, timetable, persistent, outer, epsilon, counts, out, fir
         delta_E = splat(0.0)
         draw_gaps(timetable, state.block_rng)
         draw_order(timetable.order, state.rng)
-        everyone = forward = U0 == U0
+        all_lanes = forward = U0 == U0
         if timetable.drawn:
             forward = uniform(state.rng) < 0.5
-        if persistent:
+        if parameters.persistent:
             for i in range(variables):
                 store(k, i, exponential(state.rng))
-        made = 0
+        leapfrogs_made = 0
         for j in range(visits + 1):
-            if stop[0]:
+            if chunk.stop[0]:
                 break
             U = leapfrogs_through(target, state, forward, gaps[j], gaps[visits - j], epsilon)
-            made += steps_in(gaps[j], epsilon)
+            leapfrogs_made += steps_in(gaps[j], epsilon)
             if j < visits:
                 i = j % variables
-                if not persistent:
+                if not parameters.persistent:
                     store(k, i, exponential(state.rng))
-                delta_U, cost, accepted = visit(
-                    target, timetable.which - 1, load(timetable.order, i), state.q, state.other, state.grad, state.rng,
-                    load(k, i),
-                )  # fmt: skip
+                site = load(timetable.order, i)
+                delta_U, cost, accepted = visit(target, timetable.op - 1, site, point_of(state), load(k, i))
                 store(k, i, load(k, i) - cost)
                 U += delta_U
                 delta_E += delta_U
-                count_inner(counts, timetable.which, accepted, everyone)
-        if stop[0]:
+                count_inner(counts, timetable.op, accepted, all_lanes)
+        if chunk.stop[0]:
             undo(state, counts)
-            return iteration - first
+            return iteration - chunk.first
         E = U + kinetic(state.p)
         finite = is_finite(E)
         accepted = (uniform(state.rng) < exp(E0 + delta_E - E)) & finite
-        conclude(state, accepted, finite, U, U0, made, counts)
-        update_after(target, state, outer, counts)
-        record(state, out, iteration)
-    return n
+        conclude(state, counts, U, accepted, finite, leapfrogs_made)
+        update_after(target, state, parameters.outer, counts)
+        record_draw(state, output.record, iteration)
+    return chunk.n

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from mahmc.compiled import inlined, otherwise
-from mahmc.kernels.state import Aside, Counts
+from mahmc.kernels.state import Backup, Counts
 from mahmc.lanes import as_count, load, splat, store, where
 from mahmc.streams import normal_pair
-from mahmc.targets.base import potential, step_scale, update, update_where
+from mahmc.targets.base import Point, Selected, potential, step_scale, update, update_where
 
 TRAJECTORY, OUTER, NON_FINITE, LEAPFROGS, INNER = (int(row) for row in Counts)
 
 
 @inlined
 def refresh(rng, p, alpha):
-    """p ← α·p + √(1 − α²)·n, n ~ N(0, I).  (Algo. 2; α = 0 draws the momentum anew)
+    """p ← α·p + √(1 − α²)·n with n ~ N(0, I), as in Algo. 2; α = 0 draws a new momentum.
 
-    Anew means without a look at the old one: after a trajectory that overflowed it is infinite, and 0·∞ is NaN.
+    At α = 0 the old p is not read: after an overflow p is infinite, and 0·∞ would be NaN.
     """
     beta = (1.0 - alpha * alpha) ** 0.5
     rows = p.shape[0]
@@ -46,7 +44,7 @@ def kick(p, grad, epsilon):
 
 @inlined
 def kick_and_drift(q, p, grad, kick_size, epsilon):
-    """p ← p − kick_size·∇U, then q ← q + ε·p, row by row: p is still in its register when q needs it."""
+    """p ← p − kick_size·∇U, then q ← q + ε·p, row by row, so that p is still in a register when q needs it."""
     for i in range(q.shape[0]):
         kicked = load(p, i) - kick_size * load(grad, i)
         store(p, i, kicked)
@@ -55,10 +53,10 @@ def kick_and_drift(q, p, grad, kick_size, epsilon):
 
 @inlined
 def leapfrogs(target, state, epsilon, n):
-    """n ≥ 1 leapfrogs of size ε·step_scale under U(·, q^O): half kick, drift, half kick each.  (Algo. 1)
+    """n ≥ 1 leapfrogs of size ε·step_scale under U(·, q^O), as in Algo. 1; returns U at the end.
 
-    Two half kicks that meet, at the end of one step and the beginning of the next, are one kick. Returns U at the end;
-    only there is it worked out.
+    One leapfrog: p ← p − (ε/2)·∇U, q ← q + ε·p, p ← p − (ε/2)·∇U. Two half kicks between two leapfrogs are one kick.
+    The compiler computes ∇U in all steps, but U only in the last step.
     """
     q, p, other, grad, scratch = state.q, state.p, state.other, state.grad, state.scratch
     scaled = epsilon * step_scale(target, other)
@@ -81,28 +79,28 @@ def copy(source, destination):
 
 @inlined
 def restore(accepted, now, before):
-    """now ← before, in the lanes that did not accept."""
+    """now ← before in the lanes that rejected."""
     for i in range(now.shape[0]):
         store(now, i, where(accepted, load(now, i), load(before, i)))
 
 
 @inlined
 def count(counts, row, condition):
-    """Add one where the condition holds."""
+    """counts[row] ← counts[row] + 1 in the lanes where the condition holds."""
     store(counts, row, load(counts, row) + as_count(condition))
 
 
 @inlined
-def count_inner(counts, which, accepted, made):
-    """Count an update inside a trajectory where it was made, and where accepted."""
-    row = INNER + 2 * (which - 1)
+def count_inner(counts, op, accepted, made):
+    """Count update `op` inside a trajectory: one row counts the lanes that accepted, the next the lanes that tried."""
+    row = INNER + 2 * (op - 1)
     count(counts, row, accepted)
     count(counts, row + 1, made)
 
 
 @inlined
 def remember(state, counts):
-    """Keep what a rejection goes back to, and what a stop in the midst of an iteration has to undo."""
+    """state.before ← state; needed for a rejection, and for a stop in the middle of the iteration."""
     before = state.before
     copy(state.q, before.q)
     copy(state.other, before.other)
@@ -114,7 +112,7 @@ def remember(state, counts):
 
 @inlined
 def undo(state, counts):
-    """Undo the iteration under way, randomness and all, so that the chain goes on later as if never stopped."""
+    """state ← state.before, with random numbers and counters, so that a later call repeats the iteration exactly."""
     before = state.before
     copy(before.q, state.q)
     copy(before.other, state.other)
@@ -125,65 +123,70 @@ def undo(state, counts):
 
 
 @inlined
-def conclude(state, accepted, finite, U, U0, made, counts):
-    """Go back in the lanes that did not accept the trajectory, and count; `made` are its leapfrogs."""
+def conclude(state, counts, U, accepted, finite, leapfrogs_made):
+    """Keep the end of the trajectory where accepted, restore the state before it elsewhere, and count both."""
     before = state.before
     restore(accepted, state.q, before.q)
     restore(accepted, state.other, before.other)
     restore(accepted, state.grad, before.grad)
-    store(state.U, 0, where(accepted, U, U0))
+    store(state.U, 0, where(accepted, U, load(state.U, 0)))
     count(counts, TRAJECTORY, accepted)
     count(counts, NON_FINITE, ~finite)
-    store(counts, LEAPFROGS, load(counts, LEAPFROGS) + made)
+    store(counts, LEAPFROGS, load(counts, LEAPFROGS) + leapfrogs_made)
 
 
 @inlined
-def update_after(target, state, which, counts):
-    """The target's update `which` of q^O after a trajectory, 0 for none."""
-    if which > 0:
-        delta_U, accepted = update(target, which - 1, state.q, state.other, state.grad, state.rng)
+def point_of(state):
+    """The parts of the state that an update of q^O reads and writes."""
+    return Point(state.q, state.other, state.grad, state.rng)
+
+
+@inlined
+def update_after(target, state, op, counts):
+    """q^O ← update number `op` of the target, after a trajectory; op = 0 means no update."""
+    if op > 0:
+        delta_U, accepted = update(target, op - 1, point_of(state))
         store(state.U, 0, load(state.U, 0) + delta_U)
         count(counts, OUTER, accepted)
 
 
 @otherwise(update_where)
-def update_and_undo(target, which, theirs, some, q, other, grad, rng, aside):
-    """Update q^O in all lanes, and undo it in those that wait."""
-    if some:
-        copy(other, aside.other)
-        copy(grad, aside.grad)
-    delta_U, accepted = update(target, which, q, other, grad, rng)
-    if some:
-        restore(theirs, other, aside.other)
-        restore(theirs, grad, aside.grad)
-        delta_U = where(theirs, delta_U, 0.0)
-        accepted = accepted & theirs
+def update_and_restore(target, index, selected, point, backup):
+    """Update q^O in all lanes, then restore q^O and ∇U in the lanes that are not selected."""
+    if selected.partial:
+        copy(point.other, backup.other)
+        copy(point.grad, backup.grad)
+    delta_U, accepted = update(target, index, point)
+    if selected.partial:
+        restore(selected.mask, point.other, backup.other)
+        restore(selected.mask, point.grad, backup.grad)
+        delta_U = where(selected.mask, delta_U, 0.0)
+        accepted = accepted & selected.mask
     return delta_U, accepted
 
 
 @otherwise(update)
-def update_everywhere(target, which, q, other, grad, rng):
-    """Update q^O in all lanes, none of which waits."""
-    nothing = splat(0.0)
-    return update_where(target, which, nothing == nothing, False, q, other, grad, rng, Aside(other, grad))
+def update_everywhere(target, index, point):
+    """Update q^O in all lanes, for targets that define only `update_where`."""
+    zero = splat(0.0)
+    return update_where(target, index, Selected(zero == zero, False), point, Backup(point.other, point.grad))
 
 
 @inlined
-def update_some(target, state, which, theirs, some, counts):
-    """The target's update `which` of q^O in the lanes where it is theirs; returns U after − U before."""
-    q, other, grad, rng = state.q, state.other, state.grad, state.rng
-    delta_U, accepted = update_where(target, which - 1, theirs, some, q, other, grad, rng, state.aside)
-    count_inner(counts, which, accepted, theirs)
+def update_inside(target, state, op, selected, counts):
+    """q^O ← update number `op` in the selected lanes, inside a trajectory; returns U after − U before."""
+    delta_U, accepted = update_where(target, op - 1, selected, point_of(state), state.backup)
+    count_inner(counts, op, accepted, selected.mask)
     return delta_U
 
 
 @inlined
-def record(state, out, iteration):
-    """Write the state to its place in `out` if this iteration is one that is kept."""
-    if (iteration + 1) % out.thin == 0:
-        slot = (iteration + 1) // out.thin - 1
-        for c in range(out.reals.shape[0]):
-            for j in range(out.real_rows.size):
-                out.reals[c, slot, j] = state.stack[out.real_rows[j], c]
-            for j in range(out.discrete_rows.size):
-                out.discretes[c, slot, j] = np.int8(state.stack[out.discrete_rows[j], c])
+def record_draw(state, record, iteration):
+    """Write the state to `record` in every thin-th iteration."""
+    if (iteration + 1) % record.thin == 0:
+        slot = (iteration + 1) // record.thin - 1
+        for c in range(record.reals.shape[0]):
+            for j in range(record.real_rows.size):
+                record.reals[c, slot, j] = state.stack[record.real_rows[j], c]
+            for j in range(record.discrete_rows.size):
+                record.discretes[c, slot, j] = state.stack[record.discrete_rows[j], c]  # converted to an integer

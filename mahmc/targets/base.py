@@ -1,42 +1,76 @@
-"""What a target is: a density π(q^H, q^O) ∝ exp(−U(q^H, q^O)), ways to update q^O, and what is known of its truth.
+"""A target: a density π(q^H, q^O) ∝ exp(−U(q^H, q^O)), its known truth, and its presentation.
 
-The compiled half of a target is a NamedTuple of numbers and arrays (its *data*) with three functions, which
-`implements` attaches to the NamedTuple's class:
+These three parts are the objects `Density`, `KnownTruth` and `Presentation`; see `parts`. The data of the density are a
+NamedTuple of numbers and arrays with three compiled functions, which `implements` attaches to the NamedTuple's class:
 
     potential(data, q, other, grad, scratch) → U    writes ∇U with respect to q^H into `grad`
-    update(data, which, q, other, grad, rng) → (ΔU, accepted)
-                                                    one update of q^O; keeps `grad` the gradient at the new state
-    step_scale(data, other) → s                     the leapfrog's step is ε·s; reversible, as s hangs on q^O alone
+    update(data, index, point) → (ΔU, accepted)     one update of q^O, the target's update number `index`, from 0;
+                                                    leaves in `point.grad` the gradient at the new state
+    step_scale(data, other) → s                     the leapfrog's step is ε·s; reversible, as s depends on q^O alone
 
-and, where q^O is discrete variables that M-HMC may visit one by one, a fourth:
+If q^O has discrete variables that M-HMC visits one by one, there is a fourth function:
 
-    visit(data, which, site, q, other, grad, rng, k) → (ΔU, cost, accepted)
-                                                    propose a value for one of them, and take it if k pays for it
+    visit(data, index, site, point, k) → (ΔU, cost, accepted)
+                                                    propose a new value for one variable; accept where cost ≤ k
 
-Where some lanes make an update and others wait it is undone in the latter. A target that knows a cheaper way to leave
-lanes alone has, instead of `update`,
+If only some lanes make an update, the engine updates all lanes and then restores the other lanes. A target that can
+update some lanes at a lower cost defines this function instead of `update`:
 
-    update_where(data, which, theirs, some, q, other, grad, rng, aside) → (ΔU, accepted)
+    update_where(data, index, selected, point, backup) → (ΔU, accepted)
 
-Here q, other, grad and scratch have shape (rows, LANES): rows of a quantity, one column a chain.
-
-The other half is for people: names, starts, exact draws, exact densities and moments.
+Here q, other, grad and scratch have the shape (rows, LANES): a row for each quantity, a column for each chain. A
+`Point` holds q, other, grad and the random numbers.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from operator import itemgetter
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mahmc.parameters import Parameter
+from mahmc.targets.parts import (
+    Density,
+    Derived,
+    Draws,
+    KnownTruth,
+    Model,
+    Paper,
+    PaperFigure,
+    Presentation,
+    Quantity,
+    Score,
+    Truth,
+    Views,
+    elements,
+    mass_truth,
+)
 
-Draws = Mapping[str, np.ndarray]
-USUAL_PATIENCE = 4  # leapfrogs for an update that nothing is said of
+__all__ = [
+    "Density", "Derived", "Draws", "KnownTruth", "Model", "Paper", "PaperFigure", "Presentation", "Quantity", "Score",
+    "Target", "TargetFamily", "Truth", "Views", "elements", "mass_truth", "potential", "step_scale", "update",
+    "update_where", "visit",
+]  # fmt: skip
+
+
+class Point(NamedTuple):
+    """The parts of a block's state that updates of q^O read and write. Each array has the shape (rows, LANES)."""
+
+    q: np.ndarray  # q^H
+    other: np.ndarray  # q^O
+    grad: np.ndarray  # ∇U at (q, other)
+    rng: np.ndarray  # the state of each lane's random numbers
+
+
+class Selected(NamedTuple):
+    """The lanes that make an update."""
+
+    mask: Any  # True or False for each lane
+    partial: bool  # whether the mask can be False in some lane
 
 
 def potential(target, q, other, grad, scratch):
@@ -44,178 +78,115 @@ def potential(target, q, other, grad, scratch):
     raise NotImplementedError("compiled code only")
 
 
-def update(target, which, q, other, grad, rng):
-    """Update q^O by the target's update number `which`: (U after − U before, accepted) in each lane."""
+def update(target, index, point):
+    """q^O ← update number `index` of the target, from 0; returns (U after − U before, accepted) for each lane."""
     raise NotImplementedError("compiled code only")
 
 
-def update_where(target, which, theirs, some, q, other, grad, rng, aside):
-    """The same in the lanes where it is `theirs`, which is all of them unless `some`; others are left alone.
+def update_where(target, index, selected, point, backup):
+    """q^O ← update number `index` in the selected lanes, no change in the others; returns the same as `update`.
 
-    Randomness goes on in all lanes. `aside` has room for `other` and `grad`.
+    Random numbers advance in all lanes. `backup` has memory for a copy of `other` and `grad`.
     """
     raise NotImplementedError("compiled code only")
 
 
-def visit(target, which, site, q, other, grad, rng, k):
-    """Propose a new value for discrete variable `site` by proposal `which`; accept if it costs at most k.
+def visit(target, index, site, point, k):
+    """Propose a new value for discrete variable `site` by proposal number `index`, and accept where cost ≤ k.
 
-    The cost is −log of the Metropolis–Hastings ratio, ΔU + log Q(new | old) − log Q(old | new). Of k ~ Exponential(1)
-    this is the usual test: P(k ≥ cost) = min(1, e^−cost). Returns (U after − U before, cost paid, accepted) by lane.
+    cost = ΔU + log Q(new | old) − log Q(old | new) is −log of the Metropolis–Hastings ratio. For k ~ Exponential(1)
+    this is the usual test: P(k ≥ cost) = min(1, e^−cost). Returns (U after − U before, cost paid, accepted) for each
+    lane. ΔU and cost are 0 in lanes that do not accept.
     """
     raise NotImplementedError("compiled code only")
 
 
 def step_scale(target, other):
-    """What ε is multiplied with in each lane."""
+    """The factor s of the step size ε·s in each lane."""
     raise NotImplementedError("compiled code only")
-
-
-class Quantity(NamedTuple):
-    """A part of the state that a run records: rows `first` to `first + size` of q^H ("q") or of q^O ("other")."""
-
-    name: str
-    source: str
-    first: int
-    size: int
-    discrete: bool = False
-    vector: bool = False  # recorded as (chains, draws, size) rather than (chains, draws)
-    values: tuple[int, ...] = ()  # of a discrete quantity: every value that an element can have
-
-
-@dataclass(frozen=True)
-class Truth:
-    """What is known of one scalar quantity: its mean and sd, and its density (or mass, if discrete).
-
-    `source` is "exact", or says which reference the numbers come from; then the `*_se` are their standard errors.
-    `density(x)` takes an array; `density_se` likewise, and is zero where the density is exact.
-    """
-
-    mean: float
-    sd: float
-    density: Callable[[np.ndarray], np.ndarray]
-    support: tuple[float, float]  # where to draw it: all but a thousandth of the mass or so
-    discrete: bool = False
-    source: str = "exact"
-    mean_se: float = 0.0
-    sd_se: float = 0.0
-    density_se: Callable[[np.ndarray], np.ndarray] = field(default=lambda x: np.zeros_like(x, dtype=float))
-    cdf: Callable[[np.ndarray], np.ndarray] | None = None
-    moments: int = 4  # so many are finite, if not all: a mean has an error from two on, a variance from four on
-
-
-class Views(NamedTuple):
-    """What of a target is worth a look; what is left empty is chosen from its quantities."""
-
-    discrete: str = ""  # the scalar that its discrete part is looked at by
-    discrete_title: str = ""  # in words
-    pair: tuple[str, str] = ("", "")  # two scalars for a scatter
-    colour: str = ""  # a discrete scalar that the scatter is coloured by
-
-
-class Model(NamedTuple):
-    """How parameters and data come about, for checks that draw both: a target is then the posterior given its data."""
-
-    prior: Callable[[np.random.Generator, int], Mapping[str, np.ndarray]]  # n parameter sets, by quantity
-    simulate: Callable[[Draws, np.random.Generator], Mapping[str, np.ndarray]]  # data by field, a row for each set
-    with_data: Callable[[Mapping[str, Any]], Target]  # the same target, given one such row
-
-
-class Score(NamedTuple):
-    """A number that shows how good draws are for what the target is used for, beside their distribution."""
-
-    what: str
-    of: Callable[[Draws], float]
-    paper: float  # what the paper reports; NaN on other data
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A target, ready to be sampled. Built by `mdc`, `blr`, `gmm`; see the module's text for the compiled half."""
+    """A target that can be sampled: its density, its known truth, and its presentation.
+
+    `mdc`, `blr`, `gmm` and `mahmc.targets.build` make targets, and `mahmc.target` makes a target of a class.
+
+    Parameters
+    ----------
+    name
+        The name of the target's family.
+    settings
+        The values of the target's parameters, for a RunSpec.
+    density, truth, presentation
+        The three parts of the target.
+    fingerprint
+        A digest of data that are not in the settings, such as uploaded X and y; else empty.
+
+    Examples
+    --------
+    >>> target = mahmc.targets.build("gmm")
+    >>> target.density.updates
+    ('gibbs', 'metropolis', 'neighbour', 'modified-gibbs')
+    """
 
     name: str
-    title: str
-    about: str
-    data: Any  # the NamedTuple that kernels take
-    settings: Mapping[str, Any]  # what it was built with: plain values, for a RunSpec
-    quantities: tuple[Quantity, ...]
-    dim: int  # rows of q^H
-    n_other: int  # rows of q^O, with whatever is kept beside it
-    n_scratch: int
-    updates: tuple[str, ...]  # names, in the order of `which`; none if there is no q^O
-    default_update: str  # "none" if there are none
-    paper_quantity: str  # the scalar that is looked at first; of the paper's targets the one whose ESS it reports
-    start: Callable[[np.random.Generator], dict[str, Any]]  # one chain's start, by quantity
-    pack: Callable[[Draws], tuple[np.ndarray, np.ndarray]]  # draws by quantity → (n, dim), (n, n_other)
-    derived: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)
-    compared: Mapping[str, Callable[[Draws], np.ndarray]] = field(default_factory=dict)  # see `comparisons`
-    budget: int = 160_000  # leapfrogs of a replicate, all chains together, when samplers are compared
-    full_budget: int = 16_000_000  # of all replicates, when they are compared at full size
-    views: Views = field(default_factory=Views)
-    exact: Callable[[np.random.Generator, int], dict[str, np.ndarray]] | None = None
-    known: Callable[[], Mapping[str, Truth]] = dict  # makes `truths`, when they are first asked for
-    small: Callable[[], Target] | None = None  # a small version of itself, for checks that a large one is too slow for
-    small_values: Mapping[str, Any] = field(default_factory=dict)  # parameters of samplers that suit the small version
-    model: Model | None = None  # where its data are known to come from its parameters
-    score: Score | None = None
-    sweeps: tuple[str, ...] = ()  # updates that leave π alone but need not be reversible, as sweeps over sites
-    sites: int = 0  # discrete variables in q^O that can be visited one by one
-    site_updates: tuple[str, ...] = ()  # the updates that propose for one of them, the best first
-    patience: Mapping[str, int] = field(default_factory=dict)  # by update: so many leapfrogs take about as long
-    stable_epsilon: float | None = None  # beyond it the leapfrog diverges where U is steepest
-    fingerprint: str = ""  # of data that its settings do not tell (a user's own X and y)
-    extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # arrays people may want to see: X and y
+    settings: Mapping[str, Any]
+    density: Density
+    truth: KnownTruth
+    presentation: Presentation
+    fingerprint: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every scalar coordinate: ("u", "v", "w[0]", ...)."""
-        return tuple(element for q in self.quantities for element in elements(q))
+        return tuple(element for q in self.density.quantities for element in elements(q))
 
-    @cached_property
-    def truths(self) -> Mapping[str, Truth]:
-        """What is known, by scalar quantity; "w[3]" for an element."""
-        return self.known()
+    def scalar(self, name: str) -> Derived:
+        """A scalar quantity as a function of the draws.
+
+        Parameters
+        ----------
+        name
+            The name of the quantity: "u", "w[3]", "ones", "energy".
+
+        Returns
+        -------
+        Derived
+            The function.
+
+        Examples
+        --------
+        >>> ones = mahmc.targets.build("mdc", n_w=3).scalar("ones")
+        >>> ones({"w": np.ones((1, 2, 3))}).tolist()
+        [[3.0, 3.0]]
+        """
+        if name in self.presentation.derived:
+            return self.presentation.derived[name]
+        base, bracket, index = name.partition("[")
+        read = (lambda draws: draws[base][..., int(index[:-1])]) if bracket else itemgetter(name)
+        return Derived(read, (base,))
 
     @property
-    def comparisons(self) -> Mapping[str, Callable[[Draws], np.ndarray]]:
-        """What samplers are compared by, the first quantity first: functions of the draws to (chains, draws).
+    def comparisons(self) -> Mapping[str, Derived]:
+        """The quantities by which samplers are compared: functions of the draws to arrays (chains, draws).
 
-        One may give (chains, draws, size): then the least ESS of its elements counts. Unless the target says
-        otherwise these are all it records, what it derives from that, and the energy.
+        The main quantity is the first. If a function returns an array (chains, draws, size), the smallest ESS of its
+        elements counts. By default the quantities are all recorded and derived quantities, and the energy.
         """
-        if self.compared:
-            return self.compared
-        found: dict[str, Callable[[Draws], np.ndarray]] = {}
-        for q in self.quantities:
-            found[f"least {q.name}" if q.vector else q.name] = itemgetter(q.name)
-        found |= {**self.derived, "energy": itemgetter("energy")}
-        return {name: self.scalar(name) for name in (self.paper_quantity,)} | found
-
-    def scalar(self, name: str) -> Callable[[Draws], np.ndarray]:
-        """The scalar quantity `name` ("u", "w[3]", "ones", "energy") as a function of the draws."""
-        if name in self.derived:
-            return self.derived[name]
-        base, bracket, index = name.partition("[")
-        return (lambda draws: draws[base][..., int(index[:-1])]) if bracket else itemgetter(name)
-
-    def needs(self, function: Callable[[Draws], np.ndarray]) -> set[str]:
-        """Which recorded quantities a function of the draws reads: those it asks for when given none."""
-        sizes = {q.name: (q.size,) if q.vector else () for q in self.quantities} | {"energy": ()}
-        given: dict[str, np.ndarray] = {}
-        while True:
-            try:
-                function(given)
-                return set(given)
-            except KeyError as missing:
-                name = missing.args[0]
-                given[name] = np.ones((1, 1, *sizes[name]))
+        if self.presentation.compared:
+            return self.presentation.compared
+        recorded = {f"least {q.name}" if q.vector else q.name: q.name for q in self.density.quantities}
+        found = {title: Derived(itemgetter(name), (name,)) for title, name in recorded.items()}
+        main = self.presentation.main_quantity
+        return {main: self.scalar(main)} | found | {**self.presentation.derived, "energy": self.scalar("energy")}
 
     @property
     def shown(self) -> Views:
-        """Its views, with a choice for each that it does not name."""
-        discrete = [name for q in self.quantities if q.discrete for name in elements(q)[:1]]
-        real = [name for q in self.quantities if not q.discrete for name in elements(q)[:2]]
-        view = self.views
+        """The target's views, completed by default views."""
+        quantities, view = self.density.quantities, self.presentation.views
+        discrete = [name for q in quantities if q.discrete for name in elements(q)[:1]]
+        real = [name for q in quantities if not q.discrete for name in elements(q)[:2]]
         return Views(
             view.discrete or next(iter(discrete), ""),
             view.discrete_title or view.discrete or next(iter(discrete), ""),
@@ -223,64 +194,66 @@ class Target:
             view.colour,
         )
 
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        settings = settings if len(settings) <= 100 else f"{settings[:99]}…"
+        updates, quantities = self.density.updates, ", ".join(q.name for q in self.density.quantities)
+        other = f"{', '.join(updates)} for qᴼ" if updates else "no qᴼ"
+        data = f", data {self.fingerprint}" if self.fingerprint else ""
+        return f"<Target {self.name}({settings}): {quantities}; {other}{data}>"
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Target:
-        """Itself: nothing of a target ever changes."""
+        """The target itself: a target never changes."""
         return self
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        """`target.X`: an array of `extras`."""
-        if name != "extras" and name in self.extras:
-            return self.extras[name]
-        raise AttributeError(f"{type(self).__name__} {self.name!r} has no attribute {name!r}")
-
-    def number(self, update: str) -> int:
-        """The number of an update by its name, from 1; 0 for "none"."""
-        return self.updates.index(update) + 1 if update in self.updates else 0
-
-    @property
-    def patiences(self) -> np.ndarray:
-        """How many leapfrogs take about as long as update 1, 2, …, one number for each; at 0 stands "none"."""
-        return np.array([0, *(self.patience.get(name, USUAL_PATIENCE) for name in self.updates)])
-
-    def truth(self, name: str) -> Truth | None:
-        """What is known of the scalar quantity `name`, or None."""
-        return self.truths.get(name)
 
 
 class TargetFamily(NamedTuple):
-    """A target as a choice: what people may set before it is built."""
+    """A target before it is built, with the parameters that people can choose."""
 
     name: str
     title: str
     about: str
     parameters: tuple[Parameter, ...]
     build: Callable[..., Target]
-    presets: Mapping[str, Mapping[str, float]] = {}  # good values by sampler, beside those in the samplers' own table
-    file: str = ""  # where a user's own target is written
+    presets: Mapping[str, Mapping[str, float]] = {}  # good values for each sampler, beside the presets of the samplers
+    file: str = ""  # the file of a custom target
+    build_on: Callable[..., Target] | None = None  # (X, y, **settings): the same target on uploaded data
+    own_data: str = ""  # the name of the data that are used if none are uploaded
 
     def __call__(self, *settings: Any, **named: Any) -> Target:
-        """The target with these settings, in their order or by name."""
+        """Build the target with these settings, in the order of the parameters or by name."""
         return self.build(**dict(zip((p.name for p in self.parameters), settings, strict=False)), **named)
 
 
-def elements(quantity: Quantity) -> tuple[str, ...]:
-    """The scalar names of a quantity: ("tau",), or ("beta[0]", "beta[1]", ...)."""
-    if not quantity.vector:
-        return (quantity.name,)
-    return tuple(f"{quantity.name}[{i}]" for i in range(quantity.size))
+# ------------------------------------------- names of the version before; they work for one version, with a warning
+
+_MOVED = {name: f"density.{name}" for name in (
+    "data", "dim", "n_other", "n_scratch", "quantities", "updates", "default_update", "sweeps", "sites",
+    "site_updates", "stable_epsilon", "start", "pack", "number",
+)} | {name: f"truth.{name}" for name in (
+    "exact", "model", "small", "small_values",
+)} | {name: f"presentation.{name}" for name in (
+    "title", "about", "derived", "compared", "budget", "full_budget", "views", "score",
+)} | {
+    "known": "truth.make_scalars", "paper_quantity": "presentation.main_quantity",
+    "truths": "truth.scalars", "extras": "density.arrays",
+    "patience": "density.cost_in_leapfrogs", "patiences": "density.costs_by_number", "X": "density.arrays",
+    "y": "density.arrays",
+}  # fmt: skip
 
 
-def mass_truth(mass: np.ndarray, first: int = 0) -> Truth:
-    """The truth of a whole-valued quantity with P(first + k) = mass[k]."""
-    values = first + np.arange(mass.size)
-    mean = float(mass @ values)
-    sd = float(np.sqrt(mass @ (values - mean) ** 2))
-    steps = np.concatenate([[0.0], np.cumsum(mass)])
-    return Truth(
-        mean,
-        sd,
-        lambda k: mass[np.asarray(k, int) - first],
-        (float(first), first + mass.size - 1.0),
-        discrete=True,
-        cdf=lambda k: steps[np.clip(np.floor(k).astype(int) + 1 - first, 0, mass.size)],
-    )
+def _moved(old: str, place: str) -> property:
+    def get(self: Target) -> Any:
+        found, now = attrgetter(place)(self), place
+        if old in ("X", "y"):
+            if old not in found:
+                raise AttributeError(f"the target {self.name} has no {old}")
+            found, now = found[old], f"{place}[{old!r}]"
+        warnings.warn(f"target.{old} is target.{now} now.", DeprecationWarning, stacklevel=2)
+        return found
+
+    return property(get, doc=f"Earlier name of `{place}`.")
+
+
+for _old, _place in _MOVED.items():
+    setattr(Target, _old, _moved(_old, _place))

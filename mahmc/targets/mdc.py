@@ -17,9 +17,15 @@ import numpy as np
 from mahmc.compiled import implements
 from mahmc.lanes import floor, load, sigmoid, sigmoid_softplus, splat, store, where
 from mahmc.parameters import Parameter
-from mahmc.streams import exponential, held, held_uniform, put_back, uniform
+from mahmc.streams import exponential, load_generators, store_generators, uniform, uniform_and_state
 from mahmc.targets.base import (
+    Density,
+    Derived,
     Draws,
+    KnownTruth,
+    Paper,
+    PaperFigure,
+    Presentation,
     Quantity,
     Target,
     TargetFamily,
@@ -34,7 +40,7 @@ from mahmc.targets.base import (
 
 
 class MDC(NamedTuple):
-    """Data of the compiled half. `other` has the n_w rows of w, then one row with the number of ones."""
+    """The data of compiled functions. `other` has n_w rows with w, and one row with the number of ones."""
 
     n_w: int
     precision: float
@@ -52,13 +58,14 @@ def _potential(target, q, other, grad, scratch):
 
 
 @implements(visit, MDC)
-def _visit(target, which, site, q, other, grad, rng, k):
+def _visit(target, index, site, point, k):
+    q, other, grad, rng = point
     u = load(q, 0)
     now = splat(0.0)
     for i in range(target.n_w):
         now = where(site == i, load(other, i), now)
     proposed, cost = 1.0 - now, (1.0 - 2.0 * now) * u  # flipped: ΔU = (proposed − now)·u
-    if which == 0:  # from its full conditional
+    if index == 0:  # draw w_site | u, the full conditional
         proposed, cost = where(uniform(rng) < sigmoid(-u), 1.0, 0.0), splat(0.0)
     accepted = cost <= k
     change = where(accepted, proposed - now, 0.0)
@@ -70,35 +77,36 @@ def _visit(target, which, site, q, other, grad, rng, k):
 
 
 @implements(update_where, MDC)
-def _update_where(target, which, theirs, some, q, other, grad, rng, aside):
-    if which == 1:  # one w, chosen at random, flipped
-        k = where(theirs, exponential(rng), math.nan)  # which pays for nothing
+def _update_where(target, index, selected, point, backup):
+    q, other, grad, rng = point
+    if index == 1:  # flip one w, chosen at random
+        k = where(selected.mask, exponential(rng), math.nan)  # NaN: `cost <= k` is False, so the lane does not change
         site = floor(uniform(rng) * target.n_w)
-        delta_U, _, accepted = visit(target, 1, site, q, other, grad, rng, k)
+        delta_U, _, accepted = visit(target, 1, site, point, k)
         return delta_U, accepted
     u = load(q, 0)
     ones = load(other, target.n_w)
     p_one = sigmoid(-u)
-    first, size = splat(0.0), target.n_w  # all w from their full conditional
-    if which == 2:  # a block of them
+    first, size = splat(0.0), target.n_w  # draw all w | u, the full conditional
+    if index == 2:  # or only the w of a block
         size = -(-target.n_w // BLOCKS)
         first = floor(uniform(rng) * target.n_w)
     total = splat(0.0)
-    state = held(rng)
+    state = load_generators(rng)
     for i in range(target.n_w):
-        random, state = held_uniform(state)
+        random, state = uniform_and_state(state)
         w = where(random < p_one, 1.0, 0.0)
-        if which == 2:
+        if index == 2:
             after = i - first
             w = where(where(after < 0.0, after + target.n_w, after) < size, w, load(other, i))
-        if some:
-            w = where(theirs, w, load(other, i))
+        if selected.partial:
+            w = where(selected.mask, w, load(other, i))
         store(other, i, w)
         total += w
-    put_back(rng, state)
+    store_generators(rng, state)
     store(other, target.n_w, total)
     store(grad, 0, load(grad, 0) + (total - ones))
-    return (total - ones) * u, theirs
+    return (total - ones) * u, selected.mask
 
 
 @implements(step_scale, MDC)
@@ -106,24 +114,57 @@ def _step_scale(target, other):
     return splat(1.0)
 
 
-SMALL = 2  # that many w have few enough states to enumerate
-
-BLOCKS = 4  # a block is a quarter of all w, next to each other on a circle, and begins anywhere
+SMALL = 2  # the number of w in the small version, whose states checks can enumerate
+BLOCKS = 4  # a block is a quarter of all w, which are neighbours on a circle; its first w is random
 PARAMETERS = (
     Parameter(
-        "n_w", "n_w", "Number of w", "How many binary variables hang on u.", kind="int", low=1, high=1000,
-        slider=(1, 100), default=20,
+        "n_w", "n_w", "Number of w", "The number of binary variables w, which depend on u.",
+        kind="int", low=1, high=1000, slider=(1, 100), default=20,
     ),
     Parameter(
         "sd", "sd", "Standard deviation of v given u",
-        "How tightly v follows u: it sets the smallest scale, and so the largest stable step size, about 1.4·sd.",
+        "How far v is from u. This is the smallest scale of the target: steps above about 1.4·sd are unstable.",
         low=1e-6, high=100.0, slider=(0.005, 2.0), log=True, default=0.04,
     ),
 )  # fmt: skip
 
+ONES = Derived(lambda draws: draws["w"].sum(axis=-1), ("w",))
+COMPARED = {
+    "u": Derived(lambda draws: draws["u"], ("u",)),
+    "u²": Derived(lambda draws: draws["u"] ** 2, ("u",)),
+    "−0.5 < u < 1.5": Derived(lambda draws: ((draws["u"] > -0.5) & (draws["u"] < 1.5)).astype(float), ("u",)),
+    "ones": ONES,
+}
+PAPER = Paper(
+    {("mahmc", "hmc"): 3.85, ("mahmc", "mala-pn"): 2.4}, PaperFigure("mahmc", {"n_u": 4, "epsilon": 0.035}, 6.08e-3)
+)
+
 
 def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
-    """The paper's first example: u and v continuous and strongly correlated, n_w binary w."""
+    """The paper's first example: u and v are continuous and strongly correlated, and n_w binary variables w.
+
+    Parameters
+    ----------
+    n_w
+        The number of binary variables w.
+    sd
+        The standard deviation of v given u.
+
+    Returns
+    -------
+    Target
+        The target.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is not allowed.
+
+    Examples
+    --------
+    >>> mahmc.targets.mdc(n_w=2).names
+    ('u', 'v', 'w[0]', 'w[1]')
+    """
     n_w, sd = (parameter.check(value) for parameter, value in zip(PARAMETERS, (n_w, sd), strict=True))
 
     def exact(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
@@ -139,12 +180,8 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         w = np.asarray(draws["w"], float)
         return np.column_stack([draws["u"], draws["v"]]), np.column_stack([w, w.sum(axis=1)])
 
-    return Target(
-        name="mdc",
-        title=FAMILY.title,
-        about=FAMILY.about,
+    density = Density(
         data=MDC(n_w, 1.0 / sd**2),
-        settings={"n_w": n_w, "sd": sd},
         quantities=(
             Quantity("u", "q", 0, 1),
             Quantity("v", "q", 1, 1),
@@ -152,38 +189,33 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         ),
         dim=2,
         n_other=n_w + 1,
-        n_scratch=1,
+        start=start,
+        pack=pack,
         updates=("gibbs", "metropolis", "block"),
         default_update="gibbs",
         sites=n_w,
         site_updates=("metropolis", "gibbs"),
-        paper_quantity="u",
-        start=start,
-        pack=pack,
-        derived={"ones": _ones},
-        compared={
-            "u": lambda draws: draws["u"],
-            "u²": lambda draws: draws["u"] ** 2,
-            "−0.5 < u < 1.5": lambda draws: ((draws["u"] > -0.5) & (draws["u"] < 1.5)).astype(float),
-            "ones": _ones,
-        },
-        budget=4_800_000,
-        full_budget=16 * 900_000 * 10,  # the paper's
-        views=Views("ones", "number of ones among w", ("u", "v")),
-        exact=exact,
-        small=lambda: mdc(min(n_w, SMALL), sd),
-        patience={"gibbs": 3, "metropolis": 3, "block": 3},
+        cost_in_leapfrogs={"gibbs": 3, "metropolis": 3, "block": 3},
         stable_epsilon=_stable_epsilon(n_w, sd),
-        known=lambda: _truths(n_w, sd),
     )
-
-
-def _ones(draws: Draws) -> np.ndarray:
-    return draws["w"].sum(axis=-1)
+    truth = KnownTruth(exact, lambda: _truths(n_w, sd), small=lambda: mdc(min(n_w, SMALL), sd))
+    presentation = Presentation(
+        FAMILY.title,
+        FAMILY.about,
+        main_quantity="u",
+        label=f"MDC, {n_w} of w, sd {sd:g}",
+        views=Views("ones", "number of ones among w", ("u", "v")),
+        derived={"ones": ONES},
+        compared=COMPARED,
+        budget=4_800_000,
+        full_budget=16 * 900_000 * 10,  # the budget of the paper
+        paper=PAPER,
+    )
+    return Target("mdc", {"n_w": n_w, "sd": sd}, density, truth, presentation)
 
 
 def _stable_epsilon(n_w: int, sd: float) -> float:
-    """2/√λ, with λ the largest curvature of U: that of v − u, and n_w·σ'(u) at its largest, at u = 0."""
+    """2/√λ, where λ is the largest curvature of U. It is largest at u = 0, where n_w·σ'(u) is largest."""
     curvature = np.array([[1.0 + sd**-2 + 0.25 * n_w, -(sd**-2)], [-(sd**-2), sd**-2]])
     return float(2.0 / np.sqrt(np.linalg.eigvalsh(curvature).max()))
 
@@ -202,21 +234,23 @@ def _normal(sd: float) -> Truth:
 
 
 def _ones_mass(n_w: int) -> np.ndarray:
-    """P(k ones) = E_u[Binomial(k; n_w, 1/(1 + e^u))], the expectation by a fine trapezoid rule.
+    """P(k ones) = E_u[Binomial(k; n_w, 1/(1 + e^u))]; a fine trapezoid rule computes the expectation.
 
-    The integrand is analytic and falls off as e^(−u²/2), where the rule converges faster than any power.
+    The integrand is analytic and decreases as e^(−u²/2). For such functions the rule converges faster than any power.
     """
     from scipy import stats
 
     u = np.linspace(-12.0, 12.0, 4001)
     mass = stats.binom.pmf(np.arange(n_w + 1)[:, None], n_w, 1.0 / (1.0 + np.exp(u))) @ stats.norm.pdf(u)
-    return mass / mass.sum()
+    probabilities: np.ndarray = mass / mass.sum()
+    return probabilities
 
 
 FAMILY = TargetFamily(
     "mdc",
     "MDC: mixed discrete and continuous",
-    "Two strongly correlated normals u and v, and binary variables w that pull on u. The paper's first example.",
+    "Two strongly correlated normal variables u and v, and binary variables w that depend on u. The paper's first "
+    "example.",
     PARAMETERS,
     mdc,
 )

@@ -13,7 +13,7 @@ import pytest
 import mahmc
 from mahmc import adapters
 from mahmc.checks import Verdict, invariance
-from tests.adapters.targets import FUNNEL, PRECISION, correlated
+from tests.adapters.targets import FUNNEL, PRECISION, assert_the_generator_decides, correlated
 
 ALGORITHMS = {
     "hmc": lambda log_density, d: blackjax.hmc(log_density, 0.3, jnp.ones(d), 5),
@@ -54,15 +54,8 @@ def test_a_wrong_log_density_is_wrong(name: str) -> None:
 def test_the_generator_decides_everything_and_numbers_are_long() -> None:
     """The same generator gives the same step, another one another step; in float64."""
     sampler = adapters.blackjax(ALGORITHMS["nuts"](normal, 2))
-    states = correlated(np.random.default_rng(0), 8)
-
-    def moved(seed: int) -> np.ndarray:
-        rng = np.random.default_rng(seed)
-        return sampler.step(sampler.init(states, rng), rng)["x"]
-
-    assert np.array_equal(moved(1), moved(1))
-    assert not np.array_equal(moved(1), moved(2))
-    assert moved(1).dtype == np.float64
+    moved = assert_the_generator_decides(sampler, correlated(np.random.default_rng(0), 8))
+    assert moved["x"].dtype == np.float64
     assert jax.config.jax_enable_x64
 
 

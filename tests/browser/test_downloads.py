@@ -80,7 +80,7 @@ def files_of_run(query: dict[str, str]) -> dict[str, bytes]:
         "chain": np.repeat(np.arange(spec.chains), spec.draws),
         "draw": np.tile(np.arange(spec.draws), spec.chains),
     }
-    columns |= {name: run.get(name).ravel() for name in run.names if name not in run.target.derived}
+    columns |= {name: run.get(name).ravel() for name in run.names if name not in run.target.presentation.derived}
     return {"Settings": spec.to_json().encode(), "CSV": pd.DataFrame(columns).to_csv(index=False).encode()}
 
 

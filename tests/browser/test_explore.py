@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import mahmc
 from dashboard.live.component import OUT_OF_REACH
 from mahmc import RunSpec
 from mahmc.diagnostics import arviz
@@ -30,13 +31,16 @@ from tests.support.browser_pages import (
     is_drawn,
     open_files,
     open_page,
+    place,
     press,
     query,
     says,
     settled,
     sidebar,
+    until,
     until_controls,
     until_query,
+    zoom,
 )
 
 
@@ -56,7 +60,7 @@ def test_from_click_to_finished_figures(page: Page, link: Callable[..., str], ta
     for there in page.locator(".live-chart").all():
         expect(there).to_have_attribute("aria-label", re.compile(".{21}"), timeout=WAIT)
     page.get_by_role("tab", name="All quantities").click()
-    expect(page.get_by_text("z-score is the distance")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("z-score is the difference")).to_be_visible(timeout=WAIT)
 
 
 def test_where_the_script_is_out_of_reach_the_page_says_so(
@@ -88,7 +92,7 @@ def test_a_component_is_edited_in_the_table(page: Page, link: Callable[..., str]
     """A mean typed into the mixture's table is in the link, and in the run."""
     page.set_viewport_size({"width": 1400, "height": 1200})
     open_page(page, link(target="gmm", sampler="mahmc", view="full", **SMALL))
-    page.get_by_text("Target's own parameters").click()
+    page.get_by_text("Parameters of the target").click()
     edit_first_row(page, 0.5, "-3.5")
     page.wait_for_function("() => /means=-3.5%2C0/.test(location.search)", timeout=WAIT)
     press(page, "Run")
@@ -158,12 +162,12 @@ def test_deep_link_and_download_give_the_same_draws(
 
 def test_simple_and_full_are_remembered_in_the_address(page: Page, link: Callable[..., str]) -> None:
     open_page(page, link())
-    expect(page.get_by_text("Target's own parameters")).to_have_count(0)
+    expect(page.get_by_text("Parameters of the target")).to_have_count(0)
     sidebar(page).get_by_role("radio", name="Full").click()
-    expect(page.get_by_text("Target's own parameters")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Parameters of the target")).to_be_visible(timeout=WAIT)
     until_query(page, view="full")
     sidebar(page).get_by_role("radio", name="Simple").click()
-    expect(page.get_by_text("Target's own parameters")).to_have_count(0, timeout=WAIT)
+    expect(page.get_by_text("Parameters of the target")).to_have_count(0, timeout=WAIT)
     until_query(page)
 
 
@@ -182,7 +186,7 @@ def test_clicks_faster_than_the_page_runs_change_nothing_else(page: Page, link: 
     )
     settled(page)
     sidebar(page).get_by_role("radio", name="Full").click()
-    expect(page.get_by_text("Target's own parameters")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("Parameters of the target")).to_be_visible(timeout=WAIT)
     until_query(page, **settings, view="full")
     settled(page)
     assert query(page) == settings | {"view": "full"}
@@ -200,3 +204,27 @@ def test_a_bad_link_gives_a_message_and_the_defaults(page: Page, link: Callable[
     says(page, "Choose a target and a sampler")
     assert page.locator("img[src=x]").count() == 0
     until_query(page, sampler="hmc", seed="5")
+
+
+def test_a_zoom_into_a_trace_shows_true_draws(page: Page, link: Callable[..., str]) -> None:
+    """Drawn through peaks alone, nearly independent draws look like a slow zigzag. The whole range comes back."""
+    chosen = {"target": "gmm", "sampler": "mahmc", "draws": 20_000, "warmup": 0, "chains": 4, "seed": 5}
+    open_page(page, link(**chosen))
+    press(page, "Run")
+    says(page, "Finished: 20,000 of 20,000")
+    trace, caption = chart(page, "trace"), place(page, "trace").locator(".live-chart-caption")
+    expect(caption).to_contain_text("only the peaks", timeout=WAIT)
+    zoom(page, trace)  # to 6 000 draws, which are still too many
+    expect(caption).to_contain_text("only the peaks", timeout=WAIT)
+    zoom(page, trace)
+    expect(caption).to_contain_text("Every draw of this range is shown.", timeout=WAIT)
+    until(page, lambda: trace.evaluate("node => node._fullData[0].dx"), 1)  # draw by draw
+    first, lines = trace.evaluate("node => [node._fullData[0].x0, node._fullData.map((line) => [...line.y])]")
+    true = mahmc.sample("gmm", "mahmc", draws=20_000, warmup=0, chains=4, seed=5).draws["q"]
+    assert len(lines) == 4
+    for line, draws in zip(lines, true, strict=True):
+        assert 1000 < len(line) <= 2000
+        np.testing.assert_array_equal(np.float32(line), np.float32(draws[first - 1 : first - 1 + len(line)]))
+    trace.locator(".nsewdrag").first.dblclick()
+    expect(caption).to_contain_text("only the peaks", timeout=WAIT)
+    until(page, lambda: trace.evaluate("node => node._fullLayout.xaxis.range"), [0.5, 20_000.5])

@@ -51,7 +51,7 @@ def beads(page: Page) -> Locator:
 
 
 def type_sequences(page: Page, text: str) -> None:
-    field = page.get_by_role("textbox", name="Sequences, one a line")
+    field = page.get_by_role("textbox", name="Sequences, one in each line")
     field.fill(text)
     field.press("Control+Enter")
 
@@ -102,7 +102,7 @@ def test_there_is_one_run_button_while_a_warning_above_it_goes(page: Page, link:
     repair.click()
     held.until_runs(page, 1)
     held.release_all_but_the_end()
-    expect(page.get_by_role("textbox", name="Sequences, one a line").last).to_have_value(MIRRORED, timeout=WAIT)
+    expect(page.get_by_role("textbox", name="Sequences, one in each line").last).to_have_value(MIRRORED, timeout=WAIT)
     expect(sidebar(page).get_by_role("button", name="Run", exact=True)).to_have_count(1)
     held.release()
     until_schedule(page, "sequences(0001:0.25, 1000:0.25, 010:0.5)")
@@ -125,7 +125,7 @@ def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
 ) -> None:
     page.set_viewport_size({"width": 1400, "height": 1200})
     open_page(page, link(target="blr", sampler="mahmc", **FULL))
-    page.get_by_text("Target's own parameters").click()
+    page.get_by_text("Parameters of the target").click()
     bad = tmp_path / "bad.csv"
     bad.write_text("age,sex,cured\n" + "1.5,<img src=x onerror=alert(1)>,0\n2.5,f,1\n" * 10)
     upload(page, bad)
@@ -148,7 +148,7 @@ def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
     elsewhere = open_page(context.new_page(), page.url)
     expect(elsewhere.get_by_text("upload the same file again")).to_be_visible(timeout=WAIT)
     until_query(elsewhere, **{name: text for name, text in query(page).items() if name != "data"})
-    sidebar(elsewhere).get_by_text("Target's own parameters").click()
+    sidebar(elsewhere).get_by_text("Parameters of the target").click()
     upload(elsewhere, a_table(tmp_path))
     elsewhere.get_by_role("button", name="Use these data").click()
     expect(elsewhere.get_by_text("BLR on your data: patients.csv, 80 × 2")).to_be_visible(timeout=WAIT)

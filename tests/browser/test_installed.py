@@ -37,7 +37,7 @@ def python(version: str) -> str:
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     found = [shutil.which(f"python{version}"), *sorted(map(str, root.glob(f"versions/{version}.*/bin/python")))[::-1]]
     for path in found:
-        if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0:
+        if path and subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode == 0:
             return path
     pytest.skip(f"Python {version} was not found")
 
@@ -56,7 +56,9 @@ class Installed:
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """A command of the environment, in the empty folder."""
         path = str(self.bin / command[0])
-        return subprocess.run([path, *command[1:]], cwd=self.work, env=self.environment, capture_output=True, text=True)
+        return subprocess.run(
+            [path, *command[1:]], cwd=self.work, env=self.environment, capture_output=True, text=True, check=False
+        )
 
     def install(self, *what: str) -> None:
         done = self.run("python", "-m", "pip", "install", "--quiet", *what)

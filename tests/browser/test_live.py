@@ -360,7 +360,7 @@ def test_a_library_that_does_not_load_is_said(browser: Browser, serve: Callable[
 def test_a_chart_with_an_error_says_so_and_the_others_go_on(same_app: Page) -> None:
     say(same_app, wrong_chart=True)
     wrong = place(same_app, "small").get_by_role(
-        "img", name="This chart cannot be drawn; the server's log has the details."
+        "img", name="This chart cannot be drawn. The server's log has the details."
     )
     expect(wrong.locator(".annotation-text")).to_be_visible()
     same_app.get_by_role("link", name="Jump").click()
@@ -581,7 +581,7 @@ def test_a_server_that_does_not_answer_is_said(troubled: Page) -> None:
 
 def test_a_server_with_an_error_is_said(troubled: Page) -> None:
     say(troubled, broken=True)
-    alert = troubled.get_by_role("alert").filter(has_text="The server cannot update this page; the server's log")
+    alert = troubled.get_by_role("alert").filter(has_text="The server cannot update this page. The server's log")
     expect(alert).to_be_visible()
     say(troubled, broken=False)
     expect(alert).to_have_count(0)
@@ -715,7 +715,12 @@ def test_a_page_that_is_being_left_does_not_ask_to_run(page: Page, serve: Callab
         app.go_back()
     held.until_runs(app, 1)
     looks: list[Route] = []
-    app.route("**/two?since=*", lambda route: (looks.append(route), route.fulfill(status=205)))
+
+    def see(route: Route) -> None:
+        looks.append(route)
+        route.fulfill(status=205)
+
+    app.route("**/two?since=*", see)
     until(app, lambda: len(looks) >= 3, True)
     app.unroute("**/two?since=*")
     held.release()
@@ -756,7 +761,7 @@ def test_pages_do_not_show_each_others_content(app: Page) -> None:
     on_page(app, "two")
     requests: list[Request] = []
     app.on("request", lambda request: requests.append(request) if "since=" in request.url else None)
-    after_news(app)
+    until(app, lambda: len(requests) >= 3, True)
     assert {request.url.partition("?")[0].rpartition("/")[2] for request in requests} == {"two"}
     app.get_by_test_id("stSidebarNav").get_by_text("One").click()
     on_page(app, "one")

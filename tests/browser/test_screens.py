@@ -24,7 +24,7 @@ from tests.support.browser_pages import (
 )
 
 WIDTHS = (390, 1024, 1440)
-QUERIES = {
+QUERIES: dict[str, dict[str, object]] = {
     "explore": {"target": "gmm", "view": "full", **SMALL},
     "compare": {"target": "gmm", "budget": 48_000, "replicates": 2},
     "checks": {"budget": 0.02, "own": 1},

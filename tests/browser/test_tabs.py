@@ -65,7 +65,7 @@ def test_a_file_ends_with_its_tab(new_tab: Callable[[], Page], serve: Servers) -
     press(one, "Run")
     says(one, FINISHED)
     open_files(one)
-    where = file(one, "Settings").get_attribute("href")
+    where = file(one, "Settings").get_attribute("href") or ""
     feed = where.partition("/files/")[0] + "?since=0&mark=none"
     assert [fetched(two, where), fetched(two, feed)] == [200, 205]
     one.close()

@@ -64,7 +64,7 @@ class Servers:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.running: dict[Path, tuple[subprocess.Popen, str]] = {}
+        self.running: dict[Path, tuple[subprocess.Popen[bytes], str]] = {}
         self.asked: list[Path] = []  # scripts that the present test asked for
         self.closed = False
 
@@ -109,7 +109,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def start(script: Path, port: int, log: Path) -> subprocess.Popen:
+def start(script: Path, port: int, log: Path) -> subprocess.Popen[bytes]:
     """`streamlit run` from the repository's root, with the repository on the path and its output in `log`."""
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
     options = ["--server.port", str(port), "--server.headless", "true"]
@@ -120,7 +120,7 @@ def start(script: Path, port: int, log: Path) -> subprocess.Popen:
         )
 
 
-def wait_until_healthy(process: subprocess.Popen, address: str, log: Path) -> None:
+def wait_until_healthy(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
     """Return when the server answers; fail with its output when it ends or stays silent."""
     deadline = time.monotonic() + START_TIMEOUT
     while process.poll() is None and time.monotonic() < deadline:

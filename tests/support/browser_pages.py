@@ -286,4 +286,4 @@ class HeldMessages:
 
 
 def _kind(message: str | bytes) -> str | None:
-    return ForwardMsg.FromString(message).WhichOneof("type")  # type: ignore[arg-type]
+    return ForwardMsg.FromString(message).WhichOneof("type")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from mahmc import examples, targets
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.targets import Target
 
 # Small, overlapping, with a step size that is often rejected: where a mistake shows at once.
-HARD = {
+HARD: dict[str, tuple[Callable[[], Target], dict[str, Any]]] = {
     "mdc": (lambda: targets.mdc(n_w=5, sd=0.3), {"epsilon": 0.37, "L": 2}),
     "blr": (lambda: targets.blr(prior_only=True), {"epsilon": 0.8, "L": 2}),
     "gmm": (
@@ -23,7 +24,7 @@ HARD = {
 EXTRA = {"n_u": 6, "alpha": 0.8, "delta": 0.02, "T": 2.0, "visits": 4}
 
 
-def hard_case(target: str, sampler: str) -> tuple[Target, dict[str, float]]:
+def hard_case(target: str, sampler: str) -> tuple[Target, dict[str, Any]]:
     """A target on which mistakes show, and parameters for this sampler."""
     build, values = HARD[target]
     known = EXTRA | values

@@ -50,14 +50,14 @@ class Problem:
         """q (chains, dim) and other (chains, variables) of states by name."""
         n = len(next(iter(states.values())))
         rows: dict[str, list[np.ndarray]] = {"q": [np.empty((n, 0))], "other": [np.empty((n, 0))]}
-        for quantity in self.target.quantities:
+        for quantity in self.target.density.quantities:
             rows[quantity.source].append(np.asarray(states[quantity.name], float).reshape(n, -1))
         return np.concatenate(rows["q"], axis=1), np.concatenate(rows["other"], axis=1)
 
     def unpacked(self, q: np.ndarray, other: np.ndarray) -> dict[str, np.ndarray]:
         """The reverse."""
         states = {}
-        for quantity in self.target.quantities:
+        for quantity in self.target.density.quantities:
             first, size = quantity.first, quantity.size
             part = (q if quantity.source == "q" else other)[:, first : first + size]
             part = part.astype(np.int8) if quantity.discrete else part
@@ -127,7 +127,7 @@ def ising(coupling: float = 0.4, field: float = 0.1, mu: float = 1.0, sd: float 
 
 def spike_slab() -> Problem:
     """include_j ~ Bernoulli(0.3), beta_j ~ N(0, 1), and a linear regression on w = include ∘ beta."""
-    data = case_of("spike-slab", {})[1].data
+    data = case_of("spike-slab", {})[1].density.data
     A, b, log_odds = data.A, data.b, np.log(data.inclusion / (1 - data.inclusion))
 
     def energy(beta: np.ndarray, include: np.ndarray) -> np.ndarray:
@@ -177,7 +177,9 @@ def kinetic(p: np.ndarray) -> np.ndarray:
     return (p**2).sum(axis=1) / 2
 
 
-def leapfrogs(problem: Problem, q: np.ndarray, p: np.ndarray, other: np.ndarray, epsilon: Any, L: int) -> tuple:
+def leapfrogs(
+    problem: Problem, q: np.ndarray, p: np.ndarray, other: np.ndarray, epsilon: Any, L: int
+) -> tuple[Any, ...]:
     """L leapfrogs of q and p; `epsilon` is one number or one for each chain, (chains, 1)."""
     step = epsilon * problem.scale(other)
     with np.errstate(over="ignore", invalid="ignore"):  # where the leapfrog diverges, the final test refuses
@@ -188,7 +190,7 @@ def leapfrogs(problem: Problem, q: np.ndarray, p: np.ndarray, other: np.ndarray,
     return q, p
 
 
-def update(problem: Problem, q: np.ndarray, other: np.ndarray, rng: Rng, jacobian: bool = True) -> tuple:
+def update(problem: Problem, q: np.ndarray, other: np.ndarray, rng: Rng, jacobian: bool = True) -> tuple[Any, ...]:
     """A Metropolis update of `other`: its new value, and U after − U before.
 
     A discrete variable, chosen at random, gets another value; a positive number makes a random walk on its log scale.
@@ -221,7 +223,7 @@ def with_value(other: np.ndarray, site: np.ndarray, further: np.ndarray, problem
     return changed
 
 
-def choose(accepted: np.ndarray, new: tuple, old: tuple) -> tuple:
+def choose(accepted: np.ndarray, new: tuple[Any, ...], old: tuple[Any, ...]) -> tuple[Any, ...]:
     """The new state of each chain if accepted, else its old one."""
     return tuple(np.where(accepted[:, None], a, b) for a, b in zip(new, old, strict=True))
 
@@ -353,13 +355,13 @@ class AdaptiveHMC:
             other, _ = update(self.problem, q, other, rng)
         return {**self.problem.unpacked(q, other), "epsilon": epsilon}
 
-    def _adapted(self, q: np.ndarray, other: np.ndarray, epsilon: np.ndarray, rng: Rng) -> tuple:
+    def _adapted(self, q: np.ndarray, other: np.ndarray, epsilon: np.ndarray, rng: Rng) -> tuple[Any, ...]:
         q, ratio = HMC(self.problem).moved(q, other, epsilon, rng)
         larger = epsilon * np.exp(self.rate * (ratio - self.wanted))[:, None]
         return q, np.clip(larger, self.problem.epsilon / 20, self.problem.epsilon * 4)
 
     def _own_starts(self, rng: Rng) -> tuple[np.ndarray, np.ndarray]:
-        starts = [self.problem.target.start(rng) for _ in range(32)]
+        starts = [self.problem.target.density.start(rng) for _ in range(32)]
         return self.problem.packed({name: np.array([start[name] for start in starts]) for name in starts[0]})
 
 
@@ -394,7 +396,7 @@ class MixedHMC:
         accepted = np.log(rng.random(n)) < E0 + delta - E
         return problem.unpacked(*choose(accepted, (q, other), old))
 
-    def _visit(self, q: np.ndarray, other: np.ndarray, site: np.ndarray, k: np.ndarray, rng: Rng) -> tuple:
+    def _visit(self, q: np.ndarray, other: np.ndarray, site: np.ndarray, k: np.ndarray, rng: Rng) -> tuple[Any, ...]:
         """`other` after a visit, U after − U before, and what k paid."""
         problem, n = self.problem, len(q)
         choices = [with_value(other, site, np.full(n, further), problem) for further in range(len(problem.values))]

@@ -25,7 +25,7 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__  # type: ignore[attr-defined]
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from mahmc import Run, RunSpec
 from mahmc.samplers import EVERY_SAMPLER

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from tests.support import lean_numba  # noqa: F401  (before anything imports mahmc)
@@ -304,7 +305,7 @@ MISTAKES = [
 def verdicts(mistake: Hidden, seeds: range) -> Iterator[tuple[str, int, str, str]]:
     """Sampler, seed, verdict and the words of the check that decided it. The quickest checks come first."""
     from mahmc import targets
-    from mahmc.checks import CASES, Checking, Verdict, new_cell, own_cell
+    from mahmc.checks import CASES, Checking, Verdict, custom_cell, new_cell
     from mahmc.samplers import EVERY_SAMPLER
     from mahmc.spec import RunSpec
 
@@ -319,8 +320,9 @@ def verdicts(mistake: Hidden, seeds: range) -> Iterator[tuple[str, int, str, str
             if case is not None:
                 cell = new_cell(case, sampler, **update)
             else:
-                cell = own_cell(target, sampler, RunSpec.of(target, sampler, **update).chosen)
-            cell.checks = (*(c for c in FIRST if c in cell.checks), *(c for c in cell.checks if c not in FIRST))
+                cell = custom_cell(target, sampler, RunSpec.of(target, sampler, **update).chosen)
+            quickest = [check for check in FIRST if check in cell.checks]
+            cell = replace(cell, checks=(*quickest, *(check for check in cell.checks if check not in quickest)))
             said = "right"
             for step in Checking([cell], seed=seed):
                 finding = cell.findings[step.check]

@@ -25,8 +25,8 @@ def njit(*arguments: Any, **options: Any) -> Any:
     return _njit(*arguments, **_lean(options))
 
 
-def overload(generic: Callable, jit_options: dict[str, Any] | None = None, **rest: Any) -> Any:
-    return _overload(generic, jit_options=_lean(jit_options or {}), **rest)
+def overload(generic: Callable[..., Any], jit_options: dict[str, Any] | None = None, **rest: Any) -> Any:
+    return _overload(generic, jit_options=_lean(jit_options or {}), **rest)  # type: ignore[arg-type]
 
 
-numba.njit, numba.extending.overload = njit, overload
+numba.njit, numba.extending.overload = njit, overload  # type: ignore[assignment]

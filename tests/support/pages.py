@@ -45,11 +45,13 @@ _tabs: list[Tab] = []
 @contextmanager
 def pages_of_one_test() -> Iterator[None]:
     """Pages run on their own, without app.py to send people back to. At the end, all jobs of their tabs end."""
-    before, pages._pages_are_claimed = pages._pages_are_claimed, True
+    called_before = pages.navigation_called.is_set()
+    pages.navigation_called.set()
     try:
         yield
     finally:
-        pages._pages_are_claimed = before
+        if not called_before:
+            pages.navigation_called.clear()
         for tab in _tabs:
             tab.end()
         for job in [job for tab in _tabs for job in tab.started]:
@@ -65,7 +67,7 @@ def until(condition: Callable[[], Any], seconds: float = DEADLINE) -> None:
         time.sleep(0.005)
 
 
-def ended(job: Job) -> Job:
+def ended(job: Job[Any]) -> Job[Any]:
     """The job when it has ended, and its estimates, if it has any, are there."""
     assert not job.wait(DEADLINE).alive
     if isinstance(job.work, RunWork):
@@ -86,7 +88,7 @@ def spec_of(tab: Tab) -> RunSpec:
     return spec
 
 
-def run(tab: Tab) -> Job:
+def run(tab: Tab) -> Job[Any]:
     """Start it, as the button does."""
     tab.run(spec_of(tab))
     return tab.jobs["explore"]

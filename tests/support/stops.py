@@ -21,7 +21,7 @@ FLAG = 2 if np.little_endian else 5  # the byte of the counter that is the flag
 
 
 class Interrupted(Run):
-    """A run that stops after each of these numbers of steps; by default after 1 step, then after 2 more, after 3 more …
+    """A run that stops after each of these numbers of steps: by default after 1 step, then after 2, 3, … more.
 
     A step is an update inside a trajectory, so every stop falls inside a trajectory. Samplers without such updates stop
     between iterations only: for them a step is an iteration.
@@ -33,7 +33,7 @@ class Interrupted(Run):
         self._lengths = iter(lengths or count(1))
         inside = spec.method.inside
         # The row that counts updates made, not those accepted.
-        self._row = Counts.INNER + 2 * self.target.number(spec.updates[0]) - 1 if inside else Counts.LEAPFROGS
+        self._row = Counts.INNER + 2 * self.target.density.number(spec.updates[0]) - 1 if inside else Counts.LEAPFROGS
         self._per_step = 1 if inside else int(spec.values["L"])
         self._chunk = FULL
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mahmc import targets
-from mahmc.checks import Cell, Checking, Finding, Verdict, independence, invariance, own_cell
+from mahmc.checks import Cell, Checking, Finding, Verdict, custom_cell, independence, invariance
 from mahmc.checks.moved import ROUNDS
 from mahmc.samplers import SAMPLERS
 from mahmc.spec import RunSpec
@@ -21,7 +21,7 @@ DRAWS = 65536  # eight times as many in test_at_the_papers_settings
 
 def updates_of(target: str) -> tuple[str, ...]:
     """Two updates of each of the paper's targets, whose other updates are in GENERAL; all updates of the examples."""
-    return ("gibbs", "metropolis") if target in PAPERS else targets.build(target).updates or ("none",)
+    return ("gibbs", "metropolis") if target in PAPERS else targets.build(target).density.updates or ("none",)
 
 
 CASES = [(t, s, u) for t, s in pairs(SAMPLERS) for u in updates_of(t)]
@@ -74,7 +74,7 @@ def until_wrong(*names: str, budget: float = 0.2) -> Cell:
     """As a person checks a sampler, with a share of the usual draws; no further once a check has said wrong."""
     target, chosen, _, _ = case_of(names)
     sampler = chosen.pop("sampler")
-    cell = own_cell(target, sampler, RunSpec.of(target, sampler, **chosen).chosen)
+    cell = custom_cell(target, sampler, RunSpec.of(target, sampler, **chosen).chosen)
     for _ in Checking([cell], budget=budget, seed=22):
         if cell.verdict is Verdict.WRONG:
             break
@@ -86,7 +86,7 @@ SHARED = ("sequences(001:0.5, 100:0.5)", "iid(3, 0.67)")
 
 def independence_verdict(schedule: str, part: int = 1) -> Finding:
     """Either sequence alone moves 12 % of the mass between components, the two in opposite directions."""
-    chosen = {"schedule": schedule, "update": "gibbs", "outer": "none", "epsilon": 0.95}
+    chosen: dict[str, Any] = {"schedule": schedule, "update": "gibbs", "outer": "none", "epsilon": 0.95}
     return independence(HARD["gmm"][0](), "mahmc", draws=65536 // part, level=1e-6, seed=23, **chosen)
 
 

@@ -1,19 +1,19 @@
-// The browser's address bar, history and title. The page's settings are its query, which is replaced and never pushed:
-// Back leads to the page before.
+// The browser's address bar, history and title. The query contains the page's settings. It is replaced and never pushed,
+// so Back leads to the previous page.
 
 class AddressBar {
-  // `navigate` is told the query that Back or Forward led to, on the same page.
+  // `navigate` gets the query when Back or Forward leads to another query of the same page.
   constructor(navigate) {
     this.navigate = navigate;
-    this.path = pathOf(location); // until a page follows: a click may come before
-    this.awaited = undefined; // the path of the page that was asked for and has not run yet
+    this.path = pathOf(location); // until `show` sets it: a click may come earlier
+    this.awaited = undefined; // the path of a page that was requested and has not run yet
     window.addEventListener("popstate", () => this.popped());
     window.addEventListener("click", (event) => this.clicked(event), true);
     window.addEventListener("keydown", () => (this.awaited = undefined), true);
     this.dropPushes();
   }
 
-  // `path` is the page's own: after Back the address may already be another page's.
+  // `path` is the path of the page that ran. After Back the address may already be that of another page.
   show(path, link, title) {
     this.path = path;
     if (path === this.awaited) this.awaited = undefined;
@@ -30,7 +30,7 @@ class AddressBar {
     this.path = undefined;
   }
 
-  // Another page was asked for. Whatever this page still sends would have Streamlit run this page instead.
+  // Another page was requested. Anything that this page sends now would make Streamlit run this page instead.
   isLeaving() {
     return this.awaited !== undefined && this.awaited !== this.path;
   }
@@ -47,13 +47,13 @@ class AddressBar {
     this.awaited = link ? pathOf(new URL(link.href)) : undefined;
   }
 
-  // Two kinds of entries are not made.
+  // Do not add two kinds of entries to the history.
   //
-  // Of a query: Streamlit pushes one when a script changes the query, and st.switch_page clears the query before it
-  // switches. Back would lead to the same page without its settings.
+  // Changes of the query: Streamlit pushes an entry when a script changes the query, and st.switch_page clears the query
+  // before it switches. Back would lead to the same page without its settings.
   //
-  // Of a page that has been left: Streamlit pushes the address of each page that runs. A run that began before Back may
-  // answer after it; its entry, and the next one of the page that Back led to, would cut off the way Forward.
+  // Pages that were left: Streamlit pushes the address of each page that runs. A run that began before Back may answer
+  // later. Its entry, and the next entry of the page that Back led to, would remove the entries of Forward.
   dropPushes() {
     const push = history.pushState;
     history.pushState = (state, unused, url) => {

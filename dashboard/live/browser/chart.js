@@ -1,15 +1,18 @@
-// One Plotly chart in one DOM node. The first message draws, every later one is a Plotly.react: node, zoom and legend
-// stay.
+// A Plotly chart in a DOM node. The first message draws the chart, later messages call Plotly.react: the node, the zoom
+// and the legend stay.
 
 const CONFIG = {
   displaylogo: false,
   displayModeBar: "hover",
   scrollZoom: false,
-  responsive: false, // Chart.fit does it
+  responsive: false, // Chart.fit resizes the chart
+  doubleClick: false, // Chart.reset does it
   showSendToCloud: false, // otherwise plotly.js offers to upload the data
 };
 
 class Chart {
+  static CALM = 120; // milliseconds from the last change of a zoom until the server is asked
+
   constructor(root) {
     this.title = element("div", "live-chart-title");
     this.node = element("div", "live-chart");
@@ -17,6 +20,8 @@ class Chart {
     this.node.setAttribute("role", "img");
     root.append(this.title, this.node, this.caption);
     this.zoomed = {}; // ranges that the user chose, by axis
+    this.resets = 0; // double clicks, each of which brings the figure's own ranges back
+    this.near = undefined; // what the server has of the range of x that the user chose
     this.resizing = new ResizeObserver(() => this.fit());
     this.resizing.observe(this.node);
     this.seeing = new IntersectionObserver(([seen]) => this.schedule((this.visible = seen.isIntersecting)), {
@@ -27,7 +32,7 @@ class Chart {
     this.holdWhileDragging(this.listening.signal);
   }
 
-  // A redraw spoils a drag (an axis that is being dragged runs away): news waits until the button is released.
+  // A redraw disturbs a drag (the dragged axis jumps): new messages wait until the button is released.
   holdWhileDragging(signal) {
     this.node.addEventListener("pointerdown", () => (this.held = true), { signal, capture: true });
     for (const end of ["pointerup", "pointercancel", "blur"]) {
@@ -45,7 +50,7 @@ class Chart {
     this.schedule();
   }
 
-  // At most one drawing a frame, of the latest message, and none while the browser's tab is hidden.
+  // Draw at most once in each frame, the latest message only, and not while the browser's tab is hidden.
   schedule() {
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
@@ -53,7 +58,7 @@ class Chart {
     });
   }
 
-  // Nothing is done for a chart out of sight (but for the first drawing), nor for the same figure in the same colours.
+  // Skip a chart that is not visible (except the first drawing), and a figure that was drawn with the same colours.
   async draw() {
     if (!this.bytes || this.held || (this.drawn && !this.visible)) return;
     this.read();
@@ -61,30 +66,56 @@ class Chart {
     this.Plotly = await plotly(message.library);
     if (message !== this.message) return;
     const template = theme(this.node);
-    const look = `${message.version} ${JSON.stringify(template)}`;
-    if (this.drawn === look) return;
+    const shown = this.closer() ?? message;
+    const version = `${message.version} ${shown.version} ${JSON.stringify(template)}`;
+    if (this.drawn === version) return;
     if (this.failed) this.node.replaceChildren();
     this.failed = false;
-    this.drawn = look;
-    await this.Plotly.react(this.node, message.figure.data, this.layout(template), CONFIG);
+    this.drawn = version;
+    setText(this.caption, shown.caption);
+    await this.Plotly.react(this.node, shown.figure.data, this.layout(template), CONFIG);
     this.watch();
   }
 
   read() {
     if (this.message?.bytes === this.bytes) return;
     this.message = { ...decode(this.bytes), bytes: this.bytes };
-    const { height, alt, title, caption } = this.message;
+    const { height, alt, title } = this.message;
     this.node.style.height = `${height}px`;
     setAttribute(this.node, "aria-label", alt);
     setText(this.title, title);
-    setText(this.caption, caption);
+    this.look();
+  }
+
+  // What was fetched of the range of x, if it is still what the chart is about and the range that is shown.
+  closer() {
+    const [near, range] = [this.near, this.zoomed.xaxis];
+    const fits = near && range && near.subject === this.message.subject && sameRange(near.range, range);
+    return fits ? near : undefined;
+  }
+
+  // Long chains are drawn by their peaks alone. Of a range that the user chose, the server has what lies between them.
+  look() {
+    this.looking?.abort();
+    const range = this.zoomed.xaxis;
+    if (!range || !this.message?.closer) return;
+    const { signal } = (this.looking = new AbortController());
+    setTimeout(async () => {
+      if (signal.aborted) return;
+      const bytes = await this.askCloser(range, signal).catch(() => null); // the peaks stay, and the caption says so
+      if (!bytes || signal.aborted) return;
+      this.near = { ...decode(bytes), range };
+      this.schedule();
+    }, Chart.CALM);
   }
 
   layout(template) {
     const { layout } = this.message.figure;
     const themed = { uirevision: "kept", ...layout, autosize: true, template };
-    for (const [axis, range] of Object.entries(this.zoomed)) {
-      themed[axis] = { ...layout[axis], range: [...range], autorange: false };
+    for (const axis of ["xaxis", "yaxis"]) {
+      themed[axis] = { ...structuredClone(layout[axis]), uirevision: this.resets }; // plotly.js writes into ranges
+      const range = this.zoomed[axis];
+      if (range) Object.assign(themed[axis], { range: [...range], autorange: false });
     }
     return themed;
   }
@@ -93,20 +124,27 @@ class Chart {
     if (this.watching) return;
     this.watching = true;
     this.node.on("plotly_relayout", (change) => this.remember(change));
-    this.node.on("plotly_doubleclick", () => {
-      this.zoomed = {};
-      this.drawn = "before"; // the same message has to be drawn again
-      this.schedule();
-    });
+    this.node.on("plotly_doubleclick", () => this.reset());
   }
 
-  // uirevision alone keeps a zoom only while the figure gives no range, or always the same; ours grow with the run.
+  // Back to the ranges that the figure has.
+  reset() {
+    this.zoomed = {};
+    this.resets += 1;
+    this.look();
+    this.drawn = "before"; // draw the same message again
+    this.schedule();
+  }
+
+  // uirevision keeps a zoom only if the figure's range never changes. The ranges here grow with the run.
   remember(change) {
     for (const axis of ["xaxis", "yaxis"]) {
       const range = [change[`${axis}.range[0]`], change[`${axis}.range[1]`]];
       if (range.every((end) => end !== undefined)) this.zoomed[axis] = range;
       if (change[`${axis}.autorange`]) delete this.zoomed[axis];
     }
+    if (change["xaxis.autorange"]) this.schedule((this.drawn = "before"));
+    this.look();
   }
 
   fit() {
@@ -128,7 +166,8 @@ class Chart {
   }
 
   dispose() {
-    this.bytes = this.message = undefined;
+    this.bytes = this.message = this.near = undefined;
+    this.looking?.abort();
     cancelAnimationFrame(this.frame);
     this.listening.abort();
     this.resizing.disconnect();
@@ -137,7 +176,9 @@ class Chart {
   }
 }
 
-// plotly.js is fetched once per page: all charts wait on one promise. After a failure the next drawing tries again.
+const sameRange = (one, other) => one.every((end, i) => end === other[i]);
+
+// plotly.js is fetched once for each page: all charts wait for one promise. After a failure the next drawing tries again.
 let plotlyPromise;
 
 function plotly(url) {
@@ -155,7 +196,7 @@ function plotly(url) {
   return plotlyPromise;
 }
 
-// A message is the header's length (uint32), the header (JSON), and the arrays, which the header gives as [start, end].
+// A message consists of the header's length (uint32), the header (JSON), and the arrays. The header has their [start, end].
 function decode(bytes) {
   const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const header = new TextDecoder().decode(bytes.subarray(4, start));
@@ -164,7 +205,7 @@ function decode(bytes) {
   return JSON.parse(header, revive);
 }
 
-// Streamlit's colours as a Plotly template, so that what the figure itself sets is left alone.
+// Streamlit's colours as a Plotly template. A template does not override what the figure sets.
 function theme(node) {
   const style = getComputedStyle(node);
   const get = (name) => style.getPropertyValue(`--st-${name}`).trim();

@@ -1,4 +1,4 @@
-// Helpers for all parts. Text is only ever set as text, and only what changed is set.
+// Helpers for all parts. Text is set as text, never as HTML, and only if it changed.
 
 const BASE = new URL("../", import.meta.url); // the app's own address: this module is in its folder live/
 
@@ -17,7 +17,7 @@ function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
-// As many children as there are items: those that are there stay.
+// Give the node this number of children. Existing children stay.
 function sized(node, count, make) {
   while (node.children.length > count) node.lastElementChild.remove();
   while (node.children.length < count) node.append(make());

@@ -1,4 +1,4 @@
-// Streamlit calls the default export when the component mounts, at new data and at a change of theme.
+// Streamlit calls the default export when the component mounts, when data change, and when the theme changes.
 
 const reader = new Reader();
 
@@ -7,9 +7,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.kind === "feed") {
     setAttribute(node, "class", "live live-feed");
     setAttribute(node, "role", "alert");
-    streamlitElement(node).style.position = "absolute"; // takes no room
+    streamlitElement(node).style.position = "absolute"; // uses no space
     reader.follow(node, data, setTriggerValue);
   } else reader.mount(node, data, setTriggerValue);
-  // Streamlit also runs this when newer data overtakes a call: only a node that has left the page is done with.
+  // Streamlit also calls this when newer data replace a call. Only a node that has left the page is finished.
   return () => node.isConnected || (data.kind === "feed" ? reader.leave(node) : reader.unmount(node));
 }

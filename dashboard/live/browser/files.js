@@ -1,5 +1,5 @@
-// Files to download, as links. No click is lost: a link is never made anew, and a press that began on a link ends on it,
-// also when the page above grows or shrinks before the button is released.
+// Links to files. No click is lost: a link's node is never replaced, and a press that begins on a link also ends on the
+// link, even if the page above grows or shrinks before the button is released.
 
 class Files {
   constructor(root) {

@@ -1,5 +1,5 @@
-// Samplers × targets with a verdict in each cell. A cell that is clicked is chosen to be looked at closely; the arrow
-// beside a sampler's name runs its row. One cell is in the order of tabs; arrow keys move between cells.
+// Samplers × targets with a verdict in each cell. A click on a cell shows its findings; the arrow beside a sampler's name
+// checks its row. The Tab key reaches one cell; arrow keys move between cells.
 
 class Matrix {
   constructor(root) {

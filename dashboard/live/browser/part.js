@@ -1,4 +1,4 @@
-// One place of the page, and what it shows.
+// A place of the page with its content.
 
 const KINDS = {
   status: Status,
@@ -18,7 +18,7 @@ class Part {
     node.replaceChildren();
     this.renderer = new KINDS[kind](node);
     this.container = streamlitElement(node);
-    this.setVisible(kind === "chart"); // a chart keeps its room
+    this.setVisible(kind === "chart"); // a chart keeps its space
   }
 
   isFor({ place, kind }) {

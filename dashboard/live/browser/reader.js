@@ -1,17 +1,17 @@
-// Fetches what the page's places hold: once at each run of the page, and on and on while there is more to come.
+// Fetches the content of the page's places: once in each run of the page, and again and again while the view is busy.
 
 class Reader {
-  static PATIENCE = 2000; // milliseconds between two requests to refresh the same layout
-  static UNSEEN = 2; // seconds between two looks while the browser's tab is hidden
-  static TOLERATED = 2; // failures in a row before the user is told
-  static LONGEST = 5; // seconds between two tries
+  static REFRESH_INTERVAL = 2000; // milliseconds between two requests to run the page again for the same layout
+  static HIDDEN_INTERVAL = 2; // seconds between two requests while the browser's tab is hidden
+  static MOST_FAILURES = 2; // consecutive failures before a message appears
+  static LONGEST_INTERVAL = 5; // seconds between two attempts after failures
 
   constructor() {
     this.parts = new Map(); // by DOM node
-    this.asked = { time: -Infinity };
+    this.lastRefresh = { time: -Infinity };
     this.bar = new AddressBar((query) => this.send?.("navigate", query));
     this.forget();
-    document.addEventListener("visibilitychange", () => document.hidden || (this.timer && this.look()));
+    document.addEventListener("visibilitychange", () => document.hidden || (this.timer && this.request()));
   }
 
   forget() {
@@ -27,8 +27,8 @@ class Reader {
     if (feed.address !== this.feed?.address) this.forget();
     Object.assign(this, { node, feed, send });
     this.bar.show(pathOf(new URL(feed.path, BASE)), feed.link, feed.title);
-    setAttribute(node, "data-state", "looking"); // for whoever waits until all is there: "rest"
-    this.look();
+    setAttribute(node, "data-state", "requesting"); // tests wait for "rest"
+    this.request();
   }
 
   leave(node) {
@@ -50,6 +50,7 @@ class Reader {
       if (this.contents.has(part.place)) part.show(this.contents.get(part.place));
     }
     part.renderer.send = (value) => send("event", value);
+    part.renderer.askCloser = (range, signal) => askCloser(this.feed, data.place, range, signal);
   }
 
   unmount(node) {
@@ -60,64 +61,72 @@ class Reader {
   pause() {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.looking?.abort();
+    this.requesting?.abort();
   }
 
-  // One look, and the next when its time has come. A look that a newer one overtook has no effect.
-  async look() {
+  // Request changes now, and again later. A request that a newer request replaced has no effect.
+  async request() {
     this.pause();
-    const { signal } = (this.looking = new AbortController());
+    const { signal } = (this.requesting = new AbortController());
     const begin = performance.now();
     const answer = await ask(this.feed, this.since, signal).catch((error) => ({ error }));
     if (signal.aborted) return;
     const seconds = this.take(answer);
     if (seconds === null) return;
-    const rest = 1000 * (document.hidden ? Math.max(seconds, Reader.UNSEEN) : seconds) - (performance.now() - begin);
-    this.timer = setTimeout(() => this.look(), Math.max(rest, 50)); // the server needs room for others
+    const rest = 1000 * (document.hidden ? Math.max(seconds, Reader.HIDDEN_INTERVAL) : seconds) - (performance.now() - begin);
+    this.timer = setTimeout(() => this.request(), Math.max(rest, 50)); // leaves time for other requests
   }
 
-  // Seconds until the next look; null if nothing more will come by itself.
-  take({ status, news }) {
+  // The seconds until the next request; null if the view will not change without an event.
+  take({ status, changes }) {
     if (status === 205 || status === 404) this.refresh();
     this.failures = status === 200 || status === 205 ? 0 : this.failures + 1;
-    this.tell(status);
-    if (news) this.fill(news);
-    const state = news ? (news.busy ? "busy" : "rest") : status === 205 ? "refresh" : "trouble";
+    this.showTrouble(status);
+    if (changes) this.fill(changes);
+    const state = changes ? (changes.busy ? "busy" : "rest") : status === 205 ? "refresh" : "trouble";
     setAttribute(this.node, "data-state", state);
-    if (this.failures) return Math.min(this.failures, Reader.LONGEST);
+    if (this.failures) return Math.min(this.failures, Reader.LONGEST_INTERVAL);
     return state === "rest" ? null : this.seconds;
   }
 
-  fill(news) {
-    this.since = news.last;
-    this.seconds = news.seconds;
-    this.faded = news.faded;
-    for (const place of news.gone) this.contents.delete(place);
-    const fresh = new Map([...Object.entries(news.parts), ...news.charts]);
+  fill(changes) {
+    this.since = changes.last;
+    this.seconds = changes.seconds;
+    this.faded = changes.faded;
+    for (const place of changes.gone) this.contents.delete(place);
+    const fresh = new Map([...Object.entries(changes.parts), ...changes.charts]);
     for (const [place, content] of fresh) this.contents.set(place, content);
     for (const part of this.parts.values()) {
-      part.fade(news.faded);
+      part.fade(changes.faded);
       if (fresh.has(part.place)) part.show(fresh.get(part.place));
     }
   }
 
-  // Have the page run again. This takes a while, so the same layout is not reported at each look.
+  // Make the page run again. This takes time, so the same layout is not reported with each request.
   refresh() {
     if (this.bar.isLeaving()) return;
     const now = performance.now();
-    if (this.asked.mark === this.feed.mark && now - this.asked.time < Reader.PATIENCE) return;
-    this.asked = { mark: this.feed.mark, time: now };
+    if (this.lastRefresh.mark === this.feed.mark && now - this.lastRefresh.time < Reader.REFRESH_INTERVAL) return;
+    this.lastRefresh = { mark: this.feed.mark, time: now };
     this.send("refresh", true);
   }
 
-  tell(status) {
-    const error = "The server cannot update this page; the server's log has the details.";
+  showTrouble(status) {
+    const error = "The server cannot update this page. The server's log has the details.";
     const trouble = status === 500 ? error : "The server does not answer.";
-    setText(this.node, this.failures > Reader.TOLERATED ? `${trouble} Trying again …` : "");
+    setText(this.node, this.failures > Reader.MOST_FAILURES ? `${trouble} Trying again …` : "");
   }
 }
 
-// News are the header's length (uint32), the header (JSON), and the charts' messages, whose sizes the header gives.
+// The message of a chart from one x to another, as bytes; null if the server has none.
+async function askCloser(feed, place, [from, to], signal) {
+  const query = new URLSearchParams({ from, to });
+  const response = await fetch(new URL(`${feed.address}/closer/${place}?${query}`, BASE), { cache: "no-store", signal });
+  return response.status === 200 ? new Uint8Array(await response.arrayBuffer()) : null;
+}
+
+// An answer consists of the header's length (uint32), the header (JSON), and the charts' messages. The header has their
+// sizes.
 async function ask(feed, since, signal) {
   const query = new URLSearchParams({ since, mark: feed.mark });
   const response = await fetch(new URL(`${feed.address}?${query}`, BASE), { cache: "no-store", signal });
@@ -126,5 +135,5 @@ async function ask(feed, since, signal) {
   let end = 4 + new DataView(bytes.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
   const charts = Object.entries(header.charts).map(([place, size]) => [place, bytes.subarray(end, (end += size))]);
-  return { status: 200, news: { ...header, charts } };
+  return { status: 200, changes: { ...header, charts } };
 }

@@ -1,5 +1,5 @@
-// How far work is, and a row of figures. A tile that is clicked, or reached with the keyboard, explains itself below
-// the row.
+// The progress of work, and a row of tiles. A tile that is clicked or reached with the keyboard shows its help below the
+// row.
 
 class Status {
   constructor(root) {

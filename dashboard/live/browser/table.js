@@ -1,4 +1,4 @@
-// A table of texts. It scrolls sideways inside its own box; the first column stays in sight.
+// A table of texts. The table scrolls sideways inside its box; its first column stays visible.
 
 class Table {
   constructor(root) {

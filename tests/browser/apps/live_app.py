@@ -128,7 +128,7 @@ def show(page: str) -> Tab:
     mark = tab.view(page).mark
     navigated = lambda query: take(tab, page, query.removeprefix("n="))  # noqa: E731
     path, title = "" if page == "one" else page, f"{page} {tab.numbers[page]}"
-    follow(feed.address(tab.token, page), mark, link, path, title, on_navigate=navigated)
+    follow(feed.address(tab.token, page), mark, link, path, title=title, on_navigate=navigated)
     if st.button("Other page"):
         st.switch_page(PAGES["two" if page == "one" else "one"])
     st.button("Run again")

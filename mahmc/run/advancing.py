@@ -1,0 +1,372 @@
+"""Chains of one spec. They advance in chunks on threads, and can stop, go on and become longer."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import wait
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mahmc.kernels import Chunk, Output, State, new_counts, new_state
+from mahmc.lanes import LANES
+from mahmc.parameters import InvalidInput
+from mahmc.run import storage
+from mahmc.run.blocks import Block, chains_of, checked_threads, packed, pool
+from mahmc.run.measures import Moment, Progress
+from mahmc.run.recording import Recording
+from mahmc.run.results import Results
+from mahmc.spec import RUN_PARAMETERS, RunSpec
+from mahmc.streams import Purpose, Seeds
+from mahmc.targets import Target
+
+CHUNK_SECONDS = 0.2  # a stop does not wait for the end of a chunk
+STEPS_AHEAD = 32  # an idle thread runs ahead in steps of chunk/32
+SHORTEST_CHUNK = 0.015  # seconds: handing out work costs half a millisecond
+SHORTEST_CALL = 0.0005  # seconds of one call that advances a block: each call costs about 30 µs
+FIRST_CHUNK, LONGEST_FIRST_CHUNK = 16, 64  # iterations, while the speed is unknown; more with many blocks
+MOMENTS = 50  # in the history of a short run, unless chunks would become too short
+
+
+class Run(Results):
+    """Chains of one spec. Iterating advances them chunk by chunk, and yields a Progress after each chunk.
+
+    Draws may be read at any time, from another thread too: finished draws do not change.
+
+    Parameters
+    ----------
+    spec
+        The settings of the run.
+    target
+        The target, if it is already built, for example on your own data; by default the target that the spec names.
+    threads
+        The number of threads; by default one for each core. Draws do not depend on it.
+    init
+        The state that each chain starts from, an array (chains, …) for each quantity of the target; by default the
+        target says where chains start.
+
+    Raises
+    ------
+    InvalidInput
+        If the draws need more memory than is free, or if chains cannot start at their initial values.
+
+    Examples
+    --------
+    >>> run = mahmc.Run(mahmc.RunSpec.of("mdc", "mahmc", draws=5_000))
+    >>> for progress in run:
+    ...     if progress.share > 0.5:
+    ...         run.stop()
+    >>> run.advance_all().finished  # goes on; the draws are those of a run that never stopped
+    True
+    """
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        target: Target | None = None,
+        threads: int | None = None,
+        init: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        target = target or spec.build_target()
+        starts = None if init is None else packed(target, init, spec.chains)
+        self._begin(spec, target, threads, starts)
+
+    @classmethod
+    def at(cls, spec: RunSpec, target: Target, threads: int | None, starts: tuple[np.ndarray, np.ndarray]) -> Run:
+        """A run whose chains start at these rows of q and other, which fill whole blocks."""
+        run = cls.__new__(cls)
+        cls._begin(run, spec, target, threads, starts)
+        return run
+
+    def _begin(
+        self, spec: RunSpec, target: Target, threads: int | None, starts: tuple[np.ndarray, np.ndarray] | None
+    ) -> None:
+        self.spec, self.target = spec, target
+        self.threads = checked_threads(threads)
+        self.seconds = 0.0
+        self._stop = np.zeros(1, np.uint8)
+        self._plan, self._outer = spec.law.plan(self.target, spec.updates), self.target.density.number(spec.outer)
+        self._recording = Recording(spec, self.target)
+        blocks = -(-spec.chains // LANES)
+        seeds = Seeds(spec.seed, blocks)
+        self._blocks = [self._new_block(b, seeds, starts) for b in range(blocks)]
+        self._chunk = max(FIRST_CHUNK, min(blocks, LONGEST_FIRST_CHUNK))
+        self._tally = self._tallied()
+        self.history: list[Moment] = []
+
+    # ------------------------------------------------------------------------------------------ advancing
+
+    def __iter__(self) -> Iterator[Progress]:
+        self._stop[0] = 0  # here, not at the first chunk, so that an early stop is not lost
+        return self._chunks()
+
+    def _chunks(self) -> Iterator[Progress]:
+        while not self.finished and not self._stop[0]:
+            self.advance()
+            yield self.progress
+
+    def advance_all(self) -> Run:
+        """Advance the run to its end.
+
+        Returns
+        -------
+        Run
+            The run itself.
+
+        Examples
+        --------
+        >>> mahmc.Run(mahmc.RunSpec.of("gmm", "hmc", draws=100)).advance_all().finished
+        True
+        """
+        for _ in self:
+            pass
+        return self
+
+    def extend(self, draws: int) -> Run:
+        """Add draws to every chain, and advance to the new end.
+
+        The draws are those of one longer run, bit for bit, and `run.spec` becomes the spec of that run. An unfinished
+        run goes on to the new end. Ctrl-C stops the chains; `advance_all` then goes on. Do not call this while chains
+        advance on another thread.
+
+        Parameters
+        ----------
+        draws
+            The number of draws to add to each chain.
+
+        Returns
+        -------
+        Run
+            The run itself.
+
+        Raises
+        ------
+        InvalidInput
+            If the number cannot be used, or if all draws together need more memory than is free.
+
+        Examples
+        --------
+        >>> run = mahmc.sample("gmm", "mahmc", draws=1_000)
+        >>> run.extend(500).draws["q"].shape
+        (16, 1500)
+        """
+        more = RUN_PARAMETERS["draws"].check(draws)
+        spec = replace(self.spec, draws=RUN_PARAMETERS["draws"].check(self.spec.draws + more))
+        longer = Recording(spec, self.target)
+        longer.fill(*self._recording.first(self.spec.slots))
+        for number, block in enumerate(self._blocks):
+            block.record = longer.of(chains_of(number))
+        self.spec, self._recording = spec, longer
+        return self.advance_all()
+
+    def advance(self, seconds: float = CHUNK_SECONDS) -> None:
+        """Advance every block by one chunk of about `seconds`, and some blocks by up to two chunks.
+
+        Other work on the cores may slow a thread. Threads do not wait for a slow thread: they run ahead. A stop makes
+        the chunk shorter.
+
+        Parameters
+        ----------
+        seconds
+            The time that the chunk should take. Its length follows from the speed of the chunk before.
+
+        Examples
+        --------
+        >>> run = mahmc.Run(mahmc.RunSpec.of("gmm", "hmc", draws=100))
+        >>> run.advance()
+        >>> run.done > 0
+        True
+        """
+        goal, before = self._goal(), self._block_iterations()
+        begin = time.perf_counter()
+        waiting = deque(sorted(self._blocks, key=lambda block: block.done))
+        workers = min(self.threads, len(waiting))
+        futures = [pool(self.threads).submit(self._advance_blocks, waiting, goal) for _ in range(workers)]
+        try:
+            wait(futures)
+        except BaseException:  # Ctrl-C: leave no kernel running behind
+            self.stop()
+            wait(futures)
+            raise
+        for future in futures:
+            future.result()
+        took = time.perf_counter() - begin
+        self.seconds += took
+        self._tally = self._tallied()
+        self.history.append(Moment(self.done, self._chain_iterations(), self._total_counts().sum(axis=0)))
+        made = (self._block_iterations() - before) / len(self._blocks)
+        if made and not self._stop[0]:
+            each = max(took / made, 1e-9)  # seconds for each iteration
+            wanted = min(seconds, max(SHORTEST_CHUNK, self.spec.slots * self.spec.thin * each / MOMENTS))
+            wanted = max(wanted, SHORTEST_CALL * len(self._blocks) / workers)
+            self._chunk = max(1, min(int(wanted / each), 8 * self._chunk))
+
+    def stop(self) -> None:
+        """Stop now, from any thread: kernels stop at the next segment and undo an unfinished iteration."""
+        self._stop[0] = 1
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self._stop[0])
+
+    @property
+    def finished(self) -> bool:
+        return self._iterations == self.spec.slots * self.spec.thin
+
+    @property
+    def done(self) -> int:
+        """Recorded draws of every chain so far, including the warm-up."""
+        return self._iterations // self.spec.thin
+
+    @property
+    def progress(self) -> Progress:
+        return Progress(self.done, self.spec.slots, self.seconds, self.leapfrogs)
+
+    @property
+    def states(self) -> list[State]:
+        """The state from which the next iteration of each block starts. Read it only between chunks."""
+        return [block.state for block in self._blocks]
+
+    # -------------------------------------------------------------------------------------- files, pickle and copy
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the run to a file that `mahmc.load` reads: draws, spec, and the state of the chains.
+
+        Do not call this while chains advance on another thread. The file is an NPZ archive, and nothing in it can be
+        executed. It is first written under another name, so an earlier file is replaced only by a complete file.
+
+        Parameters
+        ----------
+        path
+            The file. An existing file is replaced.
+
+        Examples
+        --------
+        >>> run = mahmc.sample("gmm", "mahmc", draws=1_000)
+        >>> run.save("run.npz")
+        >>> mahmc.load("run.npz").extend(500).draws["q"].shape
+        (16, 1500)
+        """
+        storage.write(path, self.spec, self.arrays(), self._others())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: the run with its state. The restored run goes on with the same draws."""
+        copied = {name: array.copy() for name, array in self.arrays().items()}
+        return restored, (self.spec, self.target, self.threads, copied, self._others())
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays that change as the run advances, by name. Read them only between chunks."""
+        return storage.arrays_of(self._contents)
+
+    @property
+    def _contents(self) -> storage.Contents:
+        return storage.Contents(self.spec, self._plan, self._blocks, self._recording, self.history)
+
+    def put_back(self, arrays: Mapping[str, np.ndarray], others: Mapping[str, float]) -> None:
+        """Take over the state of a run of the same spec, as `arrays` gives it."""
+        storage.put_back(self._contents, arrays)
+        self.seconds, self._chunk = float(others["seconds"]), int(others["chunk"])
+        self._tally = self._tallied()
+
+    def _others(self) -> dict[str, float]:
+        """Numbers to store beside the arrays."""
+        return {"seconds": self.seconds, "chunk": self._chunk}
+
+    # --------------------------------------------------------------------------------------------- inside
+
+    @property
+    def _iterations(self) -> int:
+        return min(block.done for block in self._blocks)
+
+    @property
+    def _warmup_iterations(self) -> int:
+        return self.spec.warmup * self.spec.thin
+
+    def _tallied(self) -> list[tuple[int, np.ndarray]]:
+        """Iterations and counts of each block. They are read between chunks, so that they belong together."""
+        return [(block.done, block.counts.copy()) for block in self._blocks]
+
+    def _goal(self) -> int:
+        """The iteration that every block reaches or passes in the next chunk."""
+        return min(self._iterations + self._chunk, self._end_of_phase(self._iterations))
+
+    def _end_of_phase(self, done: int) -> int:
+        """The end of the warm-up, or of the run."""
+        return self._warmup_iterations if done < self._warmup_iterations else self.spec.slots * self.spec.thin
+
+    def _advance_blocks(self, waiting: deque[Block], goal: int) -> None:
+        """One thread's part of a chunk: waiting blocks, then running ahead with the last block until all are done."""
+        block = None
+        while waiting:
+            try:
+                block = waiting.popleft()
+            except IndexError:  # another thread took the last block
+                break
+            self._advance_block(block, goal)
+        if block is None:
+            return
+        limit = min(goal + self._chunk, self.spec.slots * self.spec.thin)
+        step = max(1, self._chunk // STEPS_AHEAD)
+        while self._iterations < goal and block.done < limit and not self._stop[0]:
+            self._advance_block(block, min(block.done + step, limit))
+
+    def _advance_block(self, block: Block, goal: int) -> None:
+        """Advance to `goal`, but not across the end of the warm-up, where other counts begin."""
+        phase = 0 if block.done < self._warmup_iterations else 1
+        n = min(goal, self._end_of_phase(block.done)) - block.done
+        if n > 0:
+            block.done += self.spec.method.advance(
+                self.spec.method, self._outer, self.spec.values, block.plan, self.target.density.data, block.state,
+                Output(block.record, block.counts[phase]), Chunk(block.done, n, self._stop),
+            )  # fmt: skip
+
+    def _new_block(self, number: int, seeds: Seeds, starts: tuple[np.ndarray, np.ndarray] | None) -> Block:
+        chains = chains_of(number)
+        if starts is None:
+            q, other = self.target.density.pack(self._drawn_start(seeds.generator(number, Purpose.START)))
+        else:
+            q, other = starts[0][chains], starts[1][chains]
+        state = new_state(self.target, q, other, seeds, number)
+        if not np.isfinite(state.U).all():
+            lane = int(np.flatnonzero(~np.isfinite(state.U[0]))[0])
+            raise InvalidInput(
+                f"{self.target.name} has an energy of {state.U[0, lane]} where chain {number * LANES + lane} starts. "
+                "Check its data, or the initial values. A custom target defines start(self, rng), which must return a "
+                "point where U is finite."
+            )
+        counts = new_counts(self.target, phases=2)
+        return Block(state, self._plan.for_a_block(), self._recording.of(chains), counts)
+
+    def _drawn_start(self, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
+        """The states from which the chains of a block start."""
+        if self.spec.start == "exact":
+            assert self.target.truth.exact is not None  # the spec made sure
+            return self.target.truth.exact(rng, LANES)
+        starts = [self.target.density.start(rng) for _ in range(LANES)]
+        return {name: np.array([start[name] for start in starts]) for name in starts[0]}
+
+    def _block_iterations(self) -> int:
+        """Iterations of all blocks together."""
+        return sum(block.done for block in self._blocks)
+
+    def _chain_iterations(self) -> int:
+        """Iterations of all recorded chains together."""
+        return sum(b.done * b.record.reals.shape[0] for b in self._blocks)
+
+    def _total_counts(self) -> np.ndarray:
+        """Counts by phase and kind, over the chains that are recorded."""
+        total: np.ndarray = sum(b.counts[:, :, : b.record.reals.shape[0]].sum(axis=2) for b in self._blocks)
+        return total
+
+
+def restored(
+    spec: RunSpec, target: Target, threads: int | None, arrays: Mapping[str, np.ndarray], others: Mapping[str, float]
+) -> Run:
+    """The run with its state put back."""
+    run = Run.at(spec, target, threads, storage.places(arrays))
+    run.put_back(arrays, others)
+    return run
