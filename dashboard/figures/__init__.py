@@ -4,6 +4,7 @@ Nothing here depends on pages, threads or kernels. x is always (chains, draws).
 """
 
 from dashboard.figures.beads import beads
+from dashboard.figures.beside import on_same_axes, over_leapfrogs
 from dashboard.figures.chains import (
     autocorrelation,
     autocorrelation_function,
@@ -20,6 +21,7 @@ from dashboard.figures.verdicts import ecdf_difference, flows, p_value_path, ran
 __all__ = [
     "CAPTIONS", "MOST_POINTS", "MOST_POINTS_LIVE", "SAMPLER_COLOURS", "Chart", "as_json", "autocorrelation",
     "autocorrelation_function", "beads", "caption", "density", "digits", "ecdf_difference", "energy", "ess_bars",
-    "flows", "library", "mass", "means_against_reference", "p_is", "p_value_path", "plain", "rank_histogram", "ranks",
-    "running_acceptance", "running_mean", "scatter", "trace", "z_bars",
+    "flows", "library", "mass", "means_against_reference", "on_same_axes", "over_leapfrogs", "p_is",
+    "p_value_path", "plain", "rank_histogram", "ranks", "running_acceptance", "running_mean", "scatter",
+    "trace", "z_bars",
 ]  # fmt: skip

@@ -99,7 +99,10 @@ class PartCache:
         missing = [request for request in view.charts if request.place not in known]
         waiting = [request for request in view.charts if request.place in known and self._has_grown(request, view.live)]
         waiting.sort(key=lambda request: self._charts[request.place].number)
-        for request in missing + (waiting[:AT_ONCE] if view.live else waiting):
+        chosen = missing + (waiting[:AT_ONCE] if view.live else waiting)
+        rows = {request.row for request in chosen if request.row}
+        places = {request.place for request in chosen}
+        for request in [request for request in view.charts if request.place in places or request.row in rows]:
             made = message(request, request.make)
             self._charts[request.place] = _CachedChart(self._next(), _about(request), request.size, made)
 

@@ -11,11 +11,12 @@ from dashboard.live import component
 from dashboard.pages import page
 from dashboard.settings.uploads import Upload
 from dashboard.views import beads
+from dashboard.views.beside import Beside
 from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, ViewState
-from dashboard.widgets import controls, sampling, trajectory, uploading
+from dashboard.widgets import controls, sampling, slots, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
 from dashboard.work.job import Status
-from dashboard.work.tab import MOST_NAME, MOST_PINS
+from dashboard.work.tab import MOST_NAME, MOST_PINS, Pin
 from mahmc import RunSpec
 from mahmc.spec import RUN_PARAMETERS
 from mahmc.targets import FAMILIES, Target
@@ -29,6 +30,8 @@ def sidebar(here: Controls) -> None:
         sampling.choose_target_and_sampler(here)
         with page.place("trajectory"):
             trajectory.choose(here, full)
+        with page.place("slots"):
+            slots.choose(here, full)
         with page.place("drawing"):
             if full:
                 _drawing(here)
@@ -67,14 +70,14 @@ def _drawing(here: Controls) -> None:
 
 def _buttons(here: Controls) -> None:
     tab = here.tab
-    job, (spec, problem) = tab.jobs.get("explore"), tab.spec()
-    alive = job is not None and job.alive
-    resumable = job is not None and not alive and job.status is Status.STOPPED
+    jobs, (spec, problem) = tab.group("explore").values(), tab.spec()
+    alive = any(job.alive for job in jobs)
+    resumable = not alive and any(job.status is Status.STOPPED for job in jobs)
     buttons: list[tuple[str, str, bool, Callable[[], None], str]] = [
         ("Run", "play_arrow", spec is not None, lambda: _run(here), "Start chains with these settings"),
         ("Stop", "stop", alive, lambda: tab.stop("explore"), "Stop at once; the draws so far stay"),
         ("Continue", "resume", resumable, lambda: tab.resume("explore"), "Continue exactly where the run was stopped"),
-        ("Reset", "restart_alt", job is not None, lambda: tab.reset("explore"), "Stop, and delete the draws"),
+        ("Reset", "restart_alt", bool(jobs), lambda: tab.reset("explore"), "Stop, and delete the draws"),
     ]
     columns = st.columns(2, wrap=False)
     for i, (label, icon, enabled, action, text) in enumerate(buttons):
@@ -97,22 +100,27 @@ def body(here: Controls, shown: ViewState) -> None:
     with page.place("live"):
         component.part("status", "status")
         component.part("remarks", "remarks")
+        if shown.beside is not None:
+            component.part("ratio", "lines")
     with page.place("quantity"):
         _choose_quantity(here, shown)
+    with page.place("beside"):
+        if shown.beside is not None:
+            _beside(shown.beside)
     with page.place("charts"):
         page.charts([r for r in shown.view().charts if r.place in (*LIVE_CHARTS, *FULL_CHARTS)])
     with page.place("after"):
         if shown.full:
             _after(shown)
     with page.place("pins"):
-        if shown.full:
+        if shown.full or here.tab.pins:
             _pins(here, shown)
 
 
 def _head(here: Controls, shown: ViewState) -> None:
-    tab, job = here.tab, shown.present
+    tab = here.tab
     with page.title("Explore"):
-        if job is not None and job.alive:
+        if any(job.alive for job in tab.group("explore").values()):
             st.button("Stop", key="explore.main.stop", icon=":material/stop:", on_click=tab.stop, args=("explore",))
         else:
             st.button("Run", key="explore.main.run", icon=":material/play_arrow:", type="primary", on_click=_run,
@@ -122,6 +130,23 @@ def _head(here: Controls, shown: ViewState) -> None:
             st.caption(
                 f"{shown.spec.target.upper()} on your data: {uploading.described(tab.uploads[shown.spec.data])}."
             )
+
+
+def _beside(beside: Beside) -> None:
+    """The runs side by side: headings and tiles, then a row for each kind of chart."""
+    marks, captions = [column.mark for column in beside.columns], beside.captions()
+    per_row = 2 if len(marks) in (2, 4) else 3
+    for first in range(0, len(marks), per_row):
+        row = marks[first : first + per_row]
+        for column, mark in zip(st.columns(per_row), row, strict=False):
+            with column:
+                component.part(f"head.{mark}", "lines")
+                component.part(f"run.{mark}", "status")
+        for kind, text in captions.items():
+            for column, mark in zip(st.columns(per_row), row, strict=False):
+                with column:
+                    component.part(f"{kind}.{mark}", "chart")
+            st.caption(text)
 
 
 def _choose_quantity(here: Controls, shown: ViewState) -> None:
@@ -182,14 +207,15 @@ def _pins(here: Controls, shown: ViewState) -> None:
     kept = any(pin.job is job for pin in pins)
     st.button("Pin this run", icon=":material/push_pin:", on_click=here.tab.pin, key="explore.pin",
               disabled=len(pins) >= MOST_PINS or kept or not shown.at_rest,
-              help=f"Keep up to {MOST_PINS} runs: they are added to the histogram and compared below.")  # fmt: skip
+              help=f"Keep up to {MOST_PINS} runs: they are shown beside the present run.")  # fmt: skip
+    shown_marks = {column.mark for column in shown.beside.columns} if shown.beside else set()
     for pin in pins:
-        _pin_row(here, pin.name, pin.job.number, pin.job.work.spec, pin.job.work.snapshot().drawn)
-    if pins:
-        component.part("pins", "chart")
+        is_shown = pin.job is job or f"pin{pin.job.number}" in shown_marks
+        _pin_row(here, pin, "" if is_shown else " · not shown above, because its target is another")
 
 
-def _pin_row(here: Controls, name: str, number: int, spec: RunSpec, drawn: int) -> None:
+def _pin_row(here: Controls, pin: Pin, note: str) -> None:
+    name, number, spec, drawn = pin.name, pin.job.number, pin.job.work.spec, pin.job.work.snapshot().drawn
     field, reopen, unpin = st.columns([6, 1, 1], vertical_alignment="bottom")
     key = f"explore.pin.{number}"
     field.text_input("Name", name, max_chars=MOST_NAME, label_visibility="collapsed",
@@ -197,7 +223,7 @@ def _pin_row(here: Controls, name: str, number: int, spec: RunSpec, drawn: int) 
     reopen.button("Reopen", key=f"{key}.reopen", on_click=here.tab.reopen, args=(number,), width="stretch",
                   help="Show this run again, with its settings in the controls")  # fmt: skip
     unpin.button("Unpin", key=f"{key}.unpin", on_click=here.tab.unpin, args=(number,), width="stretch")
-    st.caption(f"{spec.target} · {spec.sampler} · {spec.chains} chains × {drawn:,} draws · seed {spec.seed}")
+    st.caption(f"{spec.target} · {spec.sampler} · {spec.chains} chains × {drawn:,} draws · seed {spec.seed}{note}")
 
 
 # ------------------------------------------------------------------------------------------------------ sharing
@@ -212,7 +238,9 @@ def share(here: Controls, shown: ViewState) -> None:
     about += " The link does not contain your data." if spec.data else ""
     rest = shown.result is not None and shown.job is not None and not shown.job.alive and bool(shown.result.drawn)
     files = f"Draws take {shown.memory()} in memory." if rest else "Files appear here when the run has ended."
-    page.share(here, about, files, snippet(spec, target, here.tab.uploads.get(spec.data)))
+    runs = [column.spec for column in shown.beside.columns] if shown.beside else [spec]
+    programs = [snippet(run, target, here.tab.uploads.get(run.data)) for run in runs]
+    page.share(here, about, files, "\n".join(programs))
 
 
 def snippet(spec: RunSpec, target: Target, upload: Upload | None = None) -> str:

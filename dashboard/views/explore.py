@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ from dashboard.figures import Chart
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
 from dashboard.views import beads, words
+from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import of_run
 from dashboard.views.view import SECONDS, SOON, ChartRequest, Remark, View, remarks, status
 from dashboard.views.warnings import warnings
@@ -24,7 +25,7 @@ from dashboard.work.estimates import Estimates
 from dashboard.work.files import File
 from dashboard.work.job import Snapshot, Status
 from dashboard.work.runs import RunResult
-from dashboard.work.tab import TabSnapshot
+from dashboard.work.tab import EXPLORE, TabSnapshot
 from mahmc import InvalidInput, RunSpec, diagnostics
 from mahmc.run import memory_needed, scalar_names
 from mahmc.targets import Target
@@ -42,12 +43,17 @@ class ViewState:
     now: TabSnapshot
 
     @cached_property
-    def spec(self) -> RunSpec | None:
-        """The run of the present settings; None if they are not allowed."""
+    def specs(self) -> Mapping[int, RunSpec]:
+        """The runs of the present settings by number; none if the settings are not allowed."""
         try:
-            return self.settings.spec(self.now.uploads)
+            return self.settings.specs(self.now.uploads)
         except InvalidInput:
-            return None
+            return {}
+
+    @property
+    def spec(self) -> RunSpec | None:
+        """The main run of the present settings; None if they are not allowed."""
+        return self.specs.get(1)
 
     @cached_property
     def job(self) -> Snapshot[RunResult] | None:
@@ -65,7 +71,18 @@ class ViewState:
     @property
     def stale(self) -> bool:
         """Whether the results belong to earlier settings."""
-        return self.job is not None and (self.earlier or self.job.result.spec != self.spec)
+        shown = {number: self.now.shown(place) for number, place in EXPLORE.items()}
+        return any(job is not None and (before or job.result.spec != self.specs.get(number))
+                   for number, (job, before) in shown.items())  # fmt: skip
+
+    @cached_property
+    def beside(self) -> Beside | None:
+        """The side-by-side view, if there is more than the main run to show."""
+        if self.target is None or not (self.settings.slots or self.now.pins):
+            return None
+        found = columns(self.settings, self.now, self.specs)
+        whole = not self.stale and all(column.job is not None for column in found)
+        return Beside(found, self.target, self.name, self.full, whole) if len(found) > 1 else None
 
     @cached_property
     def target(self) -> Target | None:
@@ -117,15 +134,17 @@ class ViewState:
 
     def view(self) -> View:
         """What the page shows at this moment."""
-        job = self.present
-        alive = job is not None and job.alive
-        estimating = job is not None and job.result.estimating
+        job, jobs = self.present, [self.now.jobs[place] for place in EXPLORE.values() if place in self.now.jobs]
+        alive = any(job.alive for job in jobs)
+        estimating = any(job.result.estimating for job in (*jobs, *(pin for _, pin in self.now.pins)))
         begun = job is not None and job.result.done > 0
-        state = (job.number, job.alive, "" if alive else job.status) if job else ()
+        state = tuple((job.number, job.alive, "" if job.alive else job.status) for job in jobs)
+        shown = tuple(column.mark for column in self.beside.columns) if self.beside else ()
+        parts = {"status": self._status(), "remarks": self._remarks(), "files": self._files()}
         return View(
-            parts={"status": self._status(), "remarks": self._remarks(), "files": self._files()},
+            parts=parts | (self.beside.parts() if self.beside else {}),
             charts=list(self._charts()),
-            layout=(state, self.names, self.at_rest and not estimating, len(self.now.pins)),
+            layout=(state, self.names, self.at_rest and not estimating, len(self.now.pins), shown),
             busy=alive or estimating,
             live=alive,
             faded=self.stale,
@@ -133,6 +152,8 @@ class ViewState:
         )
 
     def _status(self) -> dict[str, Any]:
+        if self.beside is not None:  # each run has a status of its own
+            return status(self.beside.about())
         job = self.present
         progress = job.result.progress if job else None
         bar = None if job is None or job.status is Status.FAILED else progress.share if progress else 0.0
@@ -140,24 +161,29 @@ class ViewState:
         return status(words.run_status(job), bar, tiles)
 
     def _remarks(self) -> list[dict[str, Any]]:
-        found: list[Remark] = []
-        if self.present is not None and self.present.problem:
-            found.append(Remark(self.present.problem, "error"))
+        runs = [self.now.jobs[place] for place in EXPLORE.values() if place in self.now.jobs]
+        found = [Remark(job.problem, "error") for job in runs if job.problem]
         if self.stale and not self.earlier:
             found.append(Remark(words.EARLIER, "info"))
         if self.result is not None and self.job is not None and not self.stale:
-            said = warnings(self.result, self.estimates, figures.plain(self.name), self.job.alive)
+            said = self._warnings("", self.job) if self.beside is None else self._warnings_of_all(self.beside)
             found += [Remark(text) for text in said]
         return remarks(found)
 
+    def _warnings(self, title: str, job: Snapshot[RunResult]) -> list[str]:
+        said = warnings(job.result, job.result.estimates.get(self.name), figures.plain(self.name), job.alive)
+        return [f"{title}: {text}" if title else text for text in said]
+
+    def _warnings_of_all(self, beside: Beside) -> list[str]:
+        return [text for column in beside.columns if column.result is not None and column.job is not None
+                for text in self._warnings(column.title, column.job)]  # fmt: skip
+
     def _files(self) -> list[dict[str, str]]:
-        job = self.job
-        if job is None or job.alive:
-            return []
+        runs = {"": self.job} if self.beside is None else {c.title: c.job for c in self.beside.columns}
         return [
-            {"label": f.label, "name": f.name, "help": f.help,
+            {"label": f"{title}: {f.label}" if title else f.label, "name": f.name, "help": f.help,
              "href": f"{self.now.address}/explore/files/{job.number}/{f.name}"}
-            for f in files.of_run(job.result)
+            for title, job in runs.items() if job is not None and not job.alive for f in files.of_run(job.result)
         ]  # fmt: skip
 
     # ------------------------------------------------------------------------------------------- charts
@@ -168,19 +194,19 @@ class ViewState:
             return
         name, alive = self.name, self.job is not None and self.job.alive
         number = self.job.number if self.job else self.spec
-        about = (number, name, alive, tuple((label, pin.number) for label, pin in self.now.pins))
+        about = (number, name, alive)
         size = self.result.done if self.result else 0
+        if self.beside is not None:
+            yield from self.beside.charts()
         for place, title, make in self._makers(target, name):
             closer = self._closer_trace if place == "trace" else None
-            yield ChartRequest(place, about, size, make, title, closer=closer)
+            if self.beside is None or place not in LIVE_CHARTS:
+                yield ChartRequest(place, about, size, make, title, closer=closer)
         if self.full and self.at_rest:
             for place, make in self._makers_at_rest().items():
                 yield ChartRequest(place, (number, name), size, make)
         if self.full:
             yield from beads.requests(self.settings.choices, self.settings.seed)
-        if self.full and self.now.pins:
-            rows = tuple((label, pin.number, pin.result.drawn) for label, pin in self.now.pins)
-            yield ChartRequest("pins", rows, len(rows), self._pinned, height=90 + 38 * max(len(rows), 3))
 
     def _makers(self, target: Target, name: str) -> Iterator[tuple[str, str, Callable[[], Chart]]]:
         """Place, title and maker of each chart."""
@@ -221,16 +247,11 @@ class ViewState:
         return figures.running_acceptance(*history, self._sampler)
 
     def _distribution(self, name: str) -> Chart:
-        """The histogram of the run, with those of pinned runs on the same target over it."""
+        """The histogram of the run."""
         target = self.target
         assert target is not None
         x = self._draws(name)
         runs = [("this run", self._sampler, x)] if self.result is not None else []
-        for label, pin in self.now.pins:
-            other = pin.result
-            is_shown = self.result is not None and other.run is self.result.run
-            if other.run is not None and not is_shown and _same(other.target, target) and name in other.names:
-                runs.append((label, other.spec.sampler, other.get(name)))
         truth = target.truth.of(name)
         discrete = truth.discrete if truth else np.issubdtype(x.dtype, np.integer)
         return (figures.mass if discrete else figures.density)(runs, truth, name)
@@ -251,23 +272,6 @@ class ViewState:
             "scatter": scatter,
             "energy": lambda: figures.energy(self._draws("energy"), sampler),
         }
-
-    def _pinned(self) -> Chart:
-        """ESS per gradient of the pinned runs."""
-        rows, paper = [], {}
-        for label, pin in self.now.pins:
-            spec, result = pin.result.spec, pin.result
-            if result.run is None:
-                continue
-            x = result.get(result.target.presentation.main_quantity)
-            low, high = diagnostics.ess_interval(x)
-            scale = x.size * spec.leapfrogs_per_draw
-            rows.append((label, spec.sampler, diagnostics.ess(x) / scale, low / scale, high / scale))
-            paper[label] = spec.paper_ess
-        chart = figures.ess_bars(rows, paper)
-        names = ", ".join(sorted({pin.result.target.presentation.main_quantity for _, pin in self.now.pins}))
-        about = f"ESS of {names}. Intervals are 95 %, by a jackknife over chains."
-        return chart._replace(caption=f"{chart.caption} {about}")
 
     # -------------------------------------------------------------------------------------------- table
 
@@ -293,13 +297,10 @@ class ViewState:
         return f"{memory_needed(self.result.spec, self.result.target) / 2**20:.1f} MiB"
 
 
-def _same(one: Target, other: Target) -> bool:
-    return (one.name, one.fingerprint) == (other.name, other.fingerprint)
-
-
 def file(now: TabSnapshot, mark: str, name: str) -> File | None:
     """The file of this name of the job whose number is `mark`."""
-    known = [now.jobs.get("explore"), now.earlier.get("explore"), *(pin for _, pin in now.pins)]
+    places = [found.get(place) for found in (now.jobs, now.earlier) for place in EXPLORE.values()]
+    known = [*places, *(pin for _, pin in now.pins)]
     for job in known:
         if job is not None and str(job.number) == mark:
             return next((f for f in files.of_run(job.result) if f.name == name), None)

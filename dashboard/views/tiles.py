@@ -52,7 +52,12 @@ def _per_gradient(result: RunResult, found: Estimates | None, name: str) -> Tile
     if found is not None:
         figure = found.ess_bulk / (found.draws * spec.chains * spec.leapfrogs_per_draw)
         value = "undefined" if math.isnan(figure) else f"{figure:.3g}"
-    return Tile("ESS / gradient", value, text, f"paper {paper:.3g}" if paper else "")
+    beside = [f"paper {paper:.3g}"] if paper else []
+    if found is not None and found.interval and not math.isnan(found.interval[0]):
+        low, high = (end / (found.draws * spec.chains * spec.leapfrogs_per_draw) for end in found.interval)
+        beside.insert(0, f"{low:.3g} to {high:.3g}")
+        text += " The interval of 95 % is by a jackknife over chains."
+    return Tile("ESS / gradient", value, text, "; ".join(beside))
 
 
 def _cost(result: RunResult) -> Iterator[Tile]:

@@ -22,7 +22,8 @@ class ChartRequest(NamedTuple):
     """A chart to show: its place, what determines it, how much data it has, and a function that makes it.
 
     A chart is made again when `about` changes, or when `size` has grown enough. `closer` makes the same chart of a
-    range of x, with all there is to see in it: the browser asks for it when somebody zooms in.
+    range of x, with all there is to see in it: the browser asks for it when somebody zooms in. The charts of a `row`
+    are always made together, so that their axes agree.
     """
 
     place: str
@@ -32,6 +33,7 @@ class ChartRequest(NamedTuple):
     title: str = ""
     height: int = HEIGHT
     closer: Callable[[float, float], Chart] | None = None
+    row: str = ""
 
 
 class Tile(NamedTuple):
@@ -50,6 +52,7 @@ class Line(NamedTuple):
     strong: bool = False
     tone: str = ""
     lead: str = ""  # the first words, emphasised
+    swatch: str = ""  # a colour shown before the lead
 
 
 class Remark(NamedTuple):

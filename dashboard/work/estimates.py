@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Estimates:
     ess_tail: float
     rhat: float
     spread_of_means: float  # standard deviation of the chains' means, divided by that of all draws
+    interval: tuple[float, float] | None = None  # of the bulk ESS; None if nobody asked for it
 
     @property
     def rough(self) -> bool:
@@ -61,17 +62,20 @@ class Estimator:
         self._run: Run | None = None
         self._resting = True
         self._watched = ""
-        self._all = False
+        self._all = self._interval = False
         self._latest: dict[str, Estimates] = {}
         self._next: dict[str, float] = {}
         self._failed: set[str] = set()  # quantities whose estimate raised an error; they are not tried again
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def watch(self, name: str, all_at_rest: bool = False) -> None:
-        """Estimate this quantity; with `all_at_rest` also all other quantities once the run has stopped."""
+    def watch(self, name: str, all_at_rest: bool = False, interval: bool = False) -> None:
+        """Estimate this quantity; with `all_at_rest` also all other quantities once the run has stopped.
+
+        With `interval`, the ESS of the quantity gets an interval once the run has stopped: it takes nine times as long.
+        """
         with self._lock:
-            self._watched, self._all = name, all_at_rest
+            self._watched, self._all, self._interval = name, all_at_rest, interval
             self._begin()
 
     def advance(self, run: Run, resting: bool) -> None:
@@ -105,8 +109,11 @@ class Estimator:
         if name in self._failed:
             return False
         if self._resting or latest is None:
-            return latest is None or latest.used != drawn
+            return latest is None or latest.used != drawn or (self._needs_interval(name) and latest.interval is None)
         return latest.draws != drawn and time.monotonic() >= self._next[name]
+
+    def _needs_interval(self, name: str) -> bool:
+        return self._interval and self._resting and name == self._watched
 
     def _work(self) -> None:
         """Compute estimates until none are due."""
@@ -117,8 +124,9 @@ class Estimator:
                     self._worker = None
                     return
                 first = 0 if self._resting else max(0, drawn - MOST_LIVE)
+                interval = self._needs_interval(name)
             begin = time.monotonic()
-            found = self._made(run, name, first, drawn)
+            found = self._made(run, name, first, drawn, interval)
             end = time.monotonic()
             with self._lock:
                 self._next[name] = end + (end - begin) / SHARE_OF_TIME
@@ -127,9 +135,11 @@ class Estimator:
                 else:
                     self._latest[name] = found
 
-    def _made(self, run: Run, name: str, first: int, drawn: int) -> Estimates | None:
+    def _made(self, run: Run, name: str, first: int, drawn: int, interval: bool) -> Estimates | None:
         try:
-            return estimates(np.asarray(run.get(name)[:, first:drawn], float), drawn)
+            x = np.asarray(run.get(name)[:, first:drawn], float)
+            found = estimates(x, drawn)
+            return replace(found, interval=diagnostics.ess_interval(x)) if interval else found
         except Exception:  # an error here must not lose the run and its files
             log.exception("The diagnostics of %s cannot be computed", name)
             return None

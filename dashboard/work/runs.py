@@ -81,10 +81,10 @@ class RunWork:
     def finished(self) -> bool:
         return self.run is not None and self.run.finished
 
-    def watch(self, name: str, all_at_rest: bool = False) -> None:
+    def watch(self, name: str, all_at_rest: bool = False, interval: bool = False) -> None:
         """Estimate this quantity, or the main quantity if `name` is unknown. See `Estimator.watch`."""
         known = name in scalar_names(self.spec, self.target)
-        self.estimator.watch(name if known else self.target.presentation.main_quantity, all_at_rest)
+        self.estimator.watch(name if known else self.target.presentation.main_quantity, all_at_rest, interval)
 
     def leave(self) -> None:
         """Start no new estimates until `watch` is called again: the page was closed."""

@@ -13,7 +13,7 @@ from dashboard.settings import link
 from dashboard.settings.checks import CONTESTS, CheckSettings
 from dashboard.settings.compare import CompareSettings
 from dashboard.settings.entries import Settings
-from dashboard.settings.explore import ExploreSettings
+from dashboard.settings.explore import SLOTS, ExploreSettings
 from dashboard.settings.presets import RUN
 from dashboard.settings.uploads import MOST_UPLOADS, Upload
 from dashboard.work.checks import CheckResults, CheckWork, Identity
@@ -24,6 +24,7 @@ from dashboard.work.runs import RunResult, RunWork
 from mahmc import Comparison, InvalidInput, RunSpec
 from mahmc.checks import CASES, Cell, Checking
 
+EXPLORE = {1: "explore", 2: "explore.2", 3: "explore.3"}  # places of the main run and of the runs beside it
 MOST_PINS = 4
 MOST_NAME = 60  # characters in the name of a pin
 DEFAULTS: Mapping[str, Settings] = {
@@ -138,28 +139,33 @@ class Tab:
         self.jobs[place] = job
         self.started[:] = [*(other for other in self.started if other.alive and other is not job), job]
 
+    def group(self, place: str) -> dict[str, Job[Any]]:
+        """The job in this place and the jobs beside it, by place: those of "explore.2" beside that of "explore"."""
+        return {other: job for other, job in self.jobs.items() if other == place or other.startswith(f"{place}.")}
+
     def stop(self, place: str) -> None:
-        """Stop the job in this place; its results stay."""
-        if place in self.jobs:
-            self.jobs[place].stop()
+        """Stop the jobs in this place and beside it; their results stay."""
+        for job in self.group(place).values():
+            job.stop()
 
     def resume(self, place: str) -> None:
-        """Continue the job in this place where it was stopped."""
-        if place in self.jobs:
-            self.jobs[place].start()
+        """Continue the jobs in this place and beside it where they were stopped."""
+        for job in self.group(place).values():
+            job.start()
 
     def reset(self, place: str) -> None:
-        """Stop the job in this place, and forget its results."""
+        """Stop the jobs in this place and beside it, and forget their results."""
         self.stop(place)
-        self.jobs.pop(place, None)
-        self.earlier.pop(place, None)
+        for other in self.group(place):
+            self.jobs.pop(other)
+            self.earlier.pop(other, None)
 
     def end(self) -> None:
         """Stop all jobs: the tab was closed. This only sets flags, because the server's event loop calls it."""
         for job in self.started:
             job.stop()
-        if self._exploring is not None:
-            self._exploring.work.leave()
+        for run in self._explored():
+            run.leave()
 
     def snapshot(self) -> TabSnapshot:
         """The state of the tab at this moment."""
@@ -174,51 +180,64 @@ class Tab:
     def _exploring(self) -> Job[RunWork] | None:
         return self.jobs.get("explore")
 
-    def run(self, spec: RunSpec) -> None:
-        """Explore: run this spec, unless it is running already."""
-        job = self._exploring
-        if job is not None and job.alive and job.work.spec == spec:
-            return
-        data = self.uploads[spec.data].target(dict(spec.settings)) if spec.data else None
-        self.start("explore", Job(RunWork(spec, data)))
+    def run(self, specs: Mapping[int, RunSpec]) -> None:
+        """Explore: run these specs side by side. A job that has its spec and is alive goes on."""
+        for number, place in EXPLORE.items():
+            spec, job = specs.get(number), self.jobs.get(place)
+            if spec is not None and (job is None or not job.alive or job.work.spec != spec):
+                data = self.uploads[spec.data].target(dict(spec.settings)) if spec.data else None
+                self.start(place, Job(RunWork(spec, data)))
 
     def run_settings(self) -> None:
         """Explore: run the present settings, if they are allowed."""
-        spec, _ = self.spec()
-        if spec is not None:
-            self.run(spec)
+        specs, _ = self.specs()
+        if specs:
+            self.run(specs)
 
     def explore(self, spec: RunSpec, run: bool = True) -> None:
         """Put this spec into Explore's controls, and run it."""
         self.settings["explore"] = self.settings["explore"].adopting(spec)
         if run:
-            self.run(spec)
+            self.run_settings()
         else:
             self._settings_of_run_changed()
 
-    def spec(self) -> tuple[RunSpec | None, str]:
-        """The run of Explore's settings, or what is wrong with them."""
+    def specs(self) -> tuple[dict[int, RunSpec], str]:
+        """The runs of Explore's settings by number, or what is wrong with the settings."""
         try:
-            return self.settings["explore"].spec(self.uploads), ""
+            return self.settings["explore"].specs(self.uploads), ""
         except InvalidInput as refusal:
-            return None, str(refusal)
+            return {}, str(refusal)
+
+    def spec(self) -> tuple[RunSpec | None, str]:
+        """The main run of Explore's settings, or what is wrong with the settings."""
+        specs, problem = self.specs()
+        return specs.get(1), problem
 
     def _settings_of_run_changed(self) -> None:
         """Explore: restart if that is switched on; else update which quantities are estimated."""
-        job, settings = self._exploring, self.settings["explore"]
-        if job is None:
+        specs, _ = self.specs()
+        for number in SLOTS:
+            if number not in self.settings["explore"].slots:
+                self.reset(EXPLORE[number])
+        if self._exploring is None:
             return
-        spec, _ = self.spec()
-        if settings.follow and spec is not None and job.work.spec != spec:
-            self.run(spec)
+        shown = {number: self.jobs[place].work.spec for number, place in EXPLORE.items() if place in self.jobs}
+        if self.settings["explore"].follow and specs and shown != specs:
+            self.run(specs)
         else:
             self._watch()
 
+    def _explored(self) -> list[RunWork]:
+        """Explore: the runs that are shown, pinned runs too."""
+        jobs = {id(job): job for job in (*self.group("explore").values(), *(pin.job for pin in self.pins))}
+        return [job.work for job in jobs.values()]
+
     def _watch(self) -> None:
         """Explore: estimate the quantities that the page shows."""
-        if self._exploring is not None:
-            settings = self.settings["explore"]
-            self._exploring.work.watch(settings.quantity, settings.view == "full")
+        settings, runs = self.settings["explore"], self._explored()
+        for run in runs:
+            run.watch(settings.quantity, settings.view == "full", len(runs) > 1)
 
     def compare(self, comparison: Comparison) -> None:
         """Compare: start this comparison of the present settings."""
@@ -249,6 +268,7 @@ class Tab:
             return
         spec = job.work.spec
         self.pins = (*self.pins, Pin(f"{spec.method.label} ({spec.summary})"[:MOST_NAME], job))
+        self._watch()
 
     def rename(self, number: int, name: str) -> None:
         """Rename the pin with this job number. An empty name changes nothing."""

@@ -90,7 +90,7 @@ def spec_of(tab: Tab) -> RunSpec:
 
 def run(tab: Tab) -> Job[Any]:
     """Start it, as the button does."""
-    tab.run(spec_of(tab))
+    tab.run_settings()
     return tab.jobs["explore"]
 
 

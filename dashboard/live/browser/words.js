@@ -34,11 +34,12 @@ class Lines {
 
   show(lines) {
     sized(this.node, lines.length, newWords);
-    lines.forEach(({ text, strong, tone, lead }, i) => {
+    lines.forEach(({ text, strong, tone, lead, swatch }, i) => {
       const line = this.node.children[i];
       setAttribute(line, "data-tone", lead ? "" : tone);
       setAttribute(line, "data-strong", strong);
       setAttribute(line.firstElementChild, "data-tone", tone);
+      setAttribute(line.firstElementChild, "style", swatch ? `--swatch: ${swatch}` : "");
       setText(line.firstElementChild, lead ? `${lead} ` : "");
       setText(line.lastElementChild, text);
     });
