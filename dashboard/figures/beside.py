@@ -27,12 +27,12 @@ def over_leapfrogs(chart: Chart, per_draw: float, before: int, shown: Range) -> 
             line.x = ((np.asarray(line.x, float) + before) * per_draw).astype(np.float32)
         if line.hovertemplate:
             line.hovertemplate = line.hovertemplate.replace("draw %{x:,d}", "leapfrog %{x:,d}")
-    figure.update_xaxes(range=list(shown), title={"text": "leapfrogs of each chain, after the warm-up"})
+    figure.update_xaxes(range=list(shown), title={"text": "leapfrogs"})
     return chart._replace(figure=figure)
 
 
 def on_same_axes(charts: Sequence[Chart], truth: str = "", from_zero: bool = False) -> list[Chart]:
-    """These charts with the ranges of x and y that show all of them.
+    """These charts without legends, with the ranges of x and y that show all of them.
 
     `truth` names the traces of the truth: nothing is shown above three times its height. `from_zero` begins y at zero.
     """
@@ -51,6 +51,7 @@ def on_same_axes(charts: Sequence[Chart], truth: str = "", from_zero: bool = Fal
     x = [min(low for low, _ in xs), max(high for _, high in xs)]
     found = [chart._replace(figure=go.Figure(chart.figure)) for chart in charts]
     for chart in found:
+        chart.figure.update_layout(showlegend=False)
         chart.figure.update_xaxes(range=x)
         chart.figure.update_yaxes(range=y)
     return found

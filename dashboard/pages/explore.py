@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.live import component
 from dashboard.pages import page
+from dashboard.settings import link, presets
 from dashboard.settings.uploads import Upload
 from dashboard.views import beads
 from dashboard.views.beside import Beside
@@ -30,8 +31,6 @@ def sidebar(here: Controls) -> None:
         sampling.choose_target_and_sampler(here)
         with page.place("trajectory"):
             trajectory.choose(here, full)
-        with page.place("slots"):
-            slots.choose(here, full)
         with page.place("drawing"):
             if full:
                 _drawing(here)
@@ -40,6 +39,8 @@ def sidebar(here: Controls) -> None:
         with page.place("more"):
             if full:
                 _more(here)
+        with page.place("slots"):
+            slots.choose(here, full)
         with page.place("buttons"):
             _buttons(here)
         controls.toggle(
@@ -97,6 +98,8 @@ def body(here: Controls, shown: ViewState) -> None:
     """Lay out the title with the main button, the live charts, and the diagnostics after a run."""
     _head(here, shown)
     page.problem(here)
+    with page.place("guide"):
+        _guide(here)
     with page.place("live"):
         component.part("status", "status")
         component.part("remarks", "remarks")
@@ -132,6 +135,15 @@ def _head(here: Controls, shown: ViewState) -> None:
             )
 
 
+def _guide(here: Controls) -> None:
+    """What to look for in the preset whose settings these are."""
+    preset = presets.found("explore", link.write(here.settings))
+    if preset is not None:
+        with st.container(border=True):
+            st.markdown(f"**:material/{preset.icon}: {preset.title}**")
+            st.markdown("\n".join(f"- {sentence}" for sentence in preset.look_for))
+
+
 def _beside(beside: Beside) -> None:
     """The runs side by side: headings and tiles, then a row for each kind of chart."""
     marks, captions = [column.mark for column in beside.columns], beside.captions()
@@ -147,6 +159,9 @@ def _beside(beside: Beside) -> None:
                 with column:
                     component.part(f"{kind}.{mark}", "chart")
             st.caption(text)
+        for column, mark in zip(st.columns(per_row), row, strict=False):
+            with column:
+                component.part(f"remarks.{mark}", "remarks")
 
 
 def _choose_quantity(here: Controls, shown: ViewState) -> None:

@@ -15,7 +15,8 @@ from dashboard.figures import Chart, look
 from dashboard.settings.explore import ExploreSettings
 from dashboard.views import words
 from dashboard.views.tiles import of_run
-from dashboard.views.view import ChartRequest, Line, lines, status
+from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, status
+from dashboard.views.warnings import warnings
 from dashboard.work.estimates import Estimates
 from dashboard.work.job import Snapshot
 from dashboard.work.runs import RunResult
@@ -27,9 +28,10 @@ from mahmc.targets import Target, Truth
 
 HEIGHT = 260  # pixels of a chart
 CHAINS = 4  # in a trace
-DRAWS = 200  # in a trace, of the run with the longest trajectories
-MOST_DRAWS = 1_900  # in a trace, of the run with the shortest trajectories: all of them are drawn
-ROWS = {"trace": "Trace over the same leapfrogs, four chains", "density": "Distribution"}
+LONG, SHORT = 100, 300  # at least so many draws of the longest and of the shortest trajectories are in a trace
+MOST_DRAWS = 1_900  # in a trace: all of them are drawn
+ROWS = {"trace": "Traces of four chains, over the same leapfrogs", "density": "Distributions"}
+OF_TRUTH = " The truth is the dashed line or the grey mark, and its Monte Carlo error of 95 % is grey."
 PINNED = "Pinned runs keep their own seed and their own number of leapfrogs."
 NOT_YET = "The ratio of the ESS per leapfrog appears here when all runs have ended."
 
@@ -149,7 +151,14 @@ class Beside:
         for column in self.columns:
             found[f"head.{column.mark}"] = lines(self._heading(column))
             found[f"run.{column.mark}"] = self._status(column)
+            found[f"remarks.{column.mark}"] = remarks([Remark(text) for text in self._warnings(column)])
         return found
+
+    def _warnings(self, column: Column) -> list[str]:
+        if column.result is None or column.job is None or not self.present:
+            return []
+        name = figures.plain(self.name)
+        return warnings(column.result, column.estimates(self.name), name, column.job.alive)
 
     def _heading(self, column: Column) -> list[Line]:
         spec, each = column.spec, column.spec.leapfrogs_per_draw
@@ -202,7 +211,13 @@ class Beside:
     def captions(self) -> dict[str, str]:
         """What to look for in each row of charts."""
         known = self.truth is not None
-        return {row: f"{title}. {figures.caption(row, known)}" for row, title in ROWS.items()}
+        discrete = known and self.truth is not None and self.truth.discrete
+        looks = {
+            "trace": figures.caption("trace"),
+            "density": figures.caption("mass" if discrete else "density", known),
+        }
+        looks["density"] += OF_TRUTH if known else ""
+        return {row: f"{title}. {looks[row]}" for row, title in ROWS.items()}
 
     @cached_property
     def _window(self) -> tuple[float, float]:
@@ -210,7 +225,7 @@ class Beside:
         running = [column for column in self.columns if column.drawn]
         each = [column.spec.leapfrogs_per_draw for column in running]
         end = min(column.leapfrogs for column in running)
-        return max(0.0, end - min(DRAWS * max(each), MOST_DRAWS * min(each))), end
+        return max(0.0, end - min(max(LONG * max(each), SHORT * min(each)), MOST_DRAWS * min(each))), end
 
     @cached_property
     def _traces(self) -> dict[str, Chart]:

@@ -165,18 +165,10 @@ class ViewState:
         found = [Remark(job.problem, "error") for job in runs if job.problem]
         if self.stale and not self.earlier:
             found.append(Remark(words.EARLIER, "info"))
-        if self.result is not None and self.job is not None and not self.stale:
-            said = self._warnings("", self.job) if self.beside is None else self._warnings_of_all(self.beside)
+        if self.result is not None and self.job is not None and not self.stale and self.beside is None:
+            said = warnings(self.result, self.estimates, figures.plain(self.name), self.job.alive)
             found += [Remark(text) for text in said]
         return remarks(found)
-
-    def _warnings(self, title: str, job: Snapshot[RunResult]) -> list[str]:
-        said = warnings(job.result, job.result.estimates.get(self.name), figures.plain(self.name), job.alive)
-        return [f"{title}: {text}" if title else text for text in said]
-
-    def _warnings_of_all(self, beside: Beside) -> list[str]:
-        return [text for column in beside.columns if column.result is not None and column.job is not None
-                for text in self._warnings(column.title, column.job)]  # fmt: skip
 
     def _files(self) -> list[dict[str, str]]:
         runs = {"": self.job} if self.beside is None else {c.title: c.job for c in self.beside.columns}
