@@ -16,8 +16,21 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 _BROWSER = Path(__file__).parent / "browser"
-_SCRIPTS = ("dom", "chart", "status", "words", "table", "files", "matrix", "part", "address", "reader", "entry")
-_STYLES = ("chart", "status", "words", "table", "files", "matrix", "reader")
+_SCRIPTS = (
+    "dom",
+    "chart",
+    "status",
+    "words",
+    "table",
+    "files",
+    "matrix",
+    "moving",
+    "part",
+    "address",
+    "reader",
+    "entry",
+)
+_STYLES = ("chart", "status", "words", "table", "files", "matrix", "moving", "reader")
 _FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
 _PLOTLY_FILE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 

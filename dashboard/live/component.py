@@ -14,7 +14,7 @@ import streamlit as st
 
 from dashboard.live.assets import MODULE
 
-Kind = Literal["status", "remarks", "lines", "table", "matrix", "files", "chart"]
+Kind = Literal["status", "remarks", "lines", "table", "matrix", "files", "chart", "moving"]
 
 OUT_OF_REACH = (
     "This page cannot load its charts: the server's addresses below live/ cannot be reached. If the dashboard is "

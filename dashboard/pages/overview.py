@@ -1,14 +1,18 @@
-"""Overview: what this is, starting points, the samplers in a sentence each, the pages, and the targets."""
+"""Overview: a moving picture with a question, starting points, the samplers in a sentence each, pages and targets."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.live import component
 from dashboard.settings.presets import PRESETS, Preset
+from dashboard.views.overview import ANSWER, QUESTION
 from dashboard.widgets.sampling import target_title
 from mahmc.samplers import SAMPLERS
 from mahmc.targets import FAMILIES
 
+PICTURE = 290  # pixels
+CARDS = 3  # in a row
 PAGES = {
     "explore": "Choose a target and a sampler, move sliders, run, and watch the chains.",
     "compare": "The paper's Table 1: samplers at equal cost, with error bars.",
@@ -17,14 +21,17 @@ PAGES = {
 
 
 def body() -> None:
-    """All of the page, on one screen."""
+    """All of the page."""
     st.title("A laboratory for mixed samplers")
+    st.markdown(f"##### {QUESTION}")
+    with st.container(height=PICTURE, border=False):  # the room of the picture, before the browser has it
+        component.part("moving", "moving")
     st.markdown(
-        "Hamiltonian Monte Carlo moves far, but some variables need other updates. Here you can watch, tune and check "
-        "samplers that mix both, from *Metropolis Augmented Hamiltonian Monte Carlo* (Zhou, AABI 2022)."
+        f"{ANSWER} Here you can watch, tune and check samplers that mix Hamiltonian moves with other updates, from "
+        "*Metropolis Augmented Hamiltonian Monte Carlo* (Zhou, AABI 2022)."
     )
-    for row in (PRESETS[:2], PRESETS[2:]):
-        for column, preset in zip(st.columns(2), row, strict=True):
+    for first in range(0, len(PRESETS), CARDS):
+        for column, preset in zip(st.columns(CARDS), PRESETS[first : first + CARDS], strict=False):
             with column.container(border=True, height="stretch"):
                 _card(preset)
     samplers, places = st.columns([3, 2])

@@ -52,8 +52,8 @@ PRESETS = (
         look_for=(
             "Both traces have the same number of leapfrogs. MAHMC crosses the whole range from draw to draw; HMC moves "
             "in smaller steps, because w holds u where it is until the trajectory ends.",
-            "MAHMC draws a new w after every ten leapfrogs, inside the trajectory. So u goes on moving, and the one test "
-            "at the end still accepts nearly every trajectory.",
+            "MAHMC draws a new w after every ten leapfrogs, inside the trajectory. So u goes on moving, and the test at "
+            "the end still accepts nearly every trajectory.",
             "The line above the charts has the price: the ESS per leapfrog of MAHMC is about four times that of HMC.",
         ),
     ),

@@ -31,7 +31,7 @@ CHAINS = 4  # in a trace
 LONG, SHORT = 100, 300  # at least so many draws of the longest and of the shortest trajectories are in a trace
 MOST_DRAWS = 1_900  # in a trace: all of them are drawn
 ROWS = {"trace": "Traces of four chains, over the same leapfrogs", "density": "Distributions"}
-OF_TRUTH = " The truth is the dashed line or the grey mark, and its Monte Carlo error of 95 % is grey."
+TRUTH = {"density": " The dashed line is the truth.", "mass": " The grey marks are the truth."}
 PINNED = "Pinned runs keep their own seed and their own number of leapfrogs."
 NOT_YET = "The ratio of the ESS per leapfrog appears here when all runs have ended."
 

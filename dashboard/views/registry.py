@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dashboard.views import checks, compare, explore, report
+from dashboard.views import checks, compare, explore, overview, report
 from dashboard.views.view import View
 from dashboard.work.files import File
 from dashboard.work.tab import TabSnapshot
@@ -19,19 +18,8 @@ class ViewState(Protocol):
         """What the page shows, as plain data."""
 
 
-@dataclass(frozen=True)
-class StaticPage:
-    """A page without background work: its view never changes."""
-
-    settings: Any
-    now: TabSnapshot
-
-    def view(self) -> View:
-        return View()
-
-
 VIEW_STATES: Mapping[str, Callable[[Any, TabSnapshot], ViewState]] = {
-    "overview": StaticPage,
+    "overview": overview.ViewState,
     "explore": explore.ViewState,
     "compare": compare.ViewState,
     "checks": checks.ViewState,

@@ -6,6 +6,7 @@ const KINDS = {
   lines: Lines,
   table: Table,
   matrix: Matrix,
+  moving: Moving,
   files: Files,
   chart: Chart,
 };
@@ -18,7 +19,7 @@ class Part {
     node.replaceChildren();
     this.renderer = new KINDS[kind](node);
     this.container = streamlitElement(node);
-    this.setVisible(kind === "chart"); // a chart keeps its space
+    this.setVisible(kind === "chart" || kind === "moving"); // these keep their space
   }
 
   isFor({ place, kind }) {
