@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import figures
 from dashboard.live import component
 from dashboard.pages import page
+from dashboard.settings.choices import Choices
 from dashboard.settings.uploads import takes_data
 from dashboard.views.compare import ViewState
 from dashboard.views.compare import problem as why_not
@@ -22,6 +23,7 @@ from mahmc import InvalidInput, schedules
 from mahmc.compare import COSTS, WORST
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import ALTERNATE, NONE
+from mahmc.targets import FAMILIES
 
 
 def sidebar(here: Controls) -> None:
@@ -29,15 +31,32 @@ def sidebar(here: Controls) -> None:
     with st.sidebar:
         sampling.choose_target(here)
         choices = here.settings.choices
+        with page.place("explored"):
+            _carry(here)
         with page.place("data"):
             if takes_data(choices.target):
                 uploading.choose_known(here, "data")
+        with page.place("target"):
+            if FAMILIES[choices.target].parameters:
+                sampling.target_settings(here)
         controls.multiselect(here, "samplers", "Samplers", lambda name: SAMPLERS[name].title)
         with page.place("samplers"):
             _samplers(here)
         for name in ("budget", "replicates"):
             controls.field(here, name)
         controls.seed(here)
+
+
+def _carry(here: Controls) -> None:
+    """Where the target comes from: from Explore, or a button that takes it from there."""
+    explored: Choices = here.tab.settings["explore"].choices
+    if here.settings.choices.same_target(explored):
+        st.caption("Target, parameters and data are the same as on Explore.")
+        return
+    st.button("Take the target of Explore", icon=":material/input:", width="stretch", key="compare.carry",
+              on_click=here.tab.carry_target,
+              help=f"{FAMILIES[explored.target].title}, with the parameters and data chosen there. Until you change or "
+                   "run something here, this page takes them by itself.")  # fmt: skip
 
 
 def _samplers(here: Controls) -> None:
@@ -50,7 +69,7 @@ def _samplers(here: Controls) -> None:
             here, "iid", "MAHMC: Nᵁ against an i.i.d. schedule of the same mean",
             help="Adds MAHMC with i.i.d. steps, with the same mean numbers of leapfrogs and updates.",
         )  # fmt: skip
-    if second := choices.family().presentation.paper.second:
+    if second := here.settings.second_figure(here.tab.uploads):
         title = SAMPLERS[second.sampler].title
         values = ", ".join(f"{PARAMETERS[name].symbol} = {value:g}" for name, value in second.values.items())
         controls.toggle(here, "second", f"Also {title} at {values}",

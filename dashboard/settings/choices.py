@@ -148,6 +148,18 @@ class Choices:
         drafts = {p: v for p, v in self.drafts.items() if p[:2] != (spec.target, spec.sampler)}
         return replace(mine, chosen=kept | dict(mine.chosen), drafts=drafts)
 
+    def on_target_of(self, other: Choices) -> Choices:
+        """These choices with the target of `other`, its settings and its data. Values of samplers stay."""
+        names = {p.name for p in FAMILIES[other.target].parameters}
+        kept = {path: v for path, v in self.chosen.items() if path[0] != other.target or path[1] not in names}
+        of_target = {(other.target, name): value for name, value in other.settings().items()}
+        return replace(self, target=other.target, data=other.data, chosen=kept | of_target)
+
+    def same_target(self, other: Choices) -> bool:
+        """Whether target, settings and data are equal."""
+        mine, others = ((c.target, c.settings(), takes_data(c.target) and c.data) for c in (self, other))
+        return mine == others
+
     def best(self) -> Choices:
         """The choices with the sampler's best values and the usual trajectory."""
         mine = (self.target, self.sampler)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dashboard.settings.choices import ANY, Choices
 from dashboard.settings.entries import Entry, Flag, Name, Number, OneOf, Settings, SomeOf
 from dashboard.settings.uploads import Uploads, takes_data
-from mahmc import Comparison, Parameter, RunSpec, schedules
+from mahmc import Comparison, InvalidInput, Parameter, RunSpec, schedules
 from mahmc.compare import COSTS, REPLICATES
 from mahmc.samplers import PAPER_SAMPLERS, PARAMETERS, SAMPLERS
 from mahmc.spec import ALTERNATE, OF_ALTERNATE, RUN_PARAMETERS
@@ -17,6 +18,8 @@ from mahmc.targets import FAMILIES, PaperFigure, Target
 
 SAME_MEAN = "mahmc, i.i.d."
 PREFIX = "compare."  # links of earlier versions begin every name with it
+OF_TARGET = "target."  # before a parameter of a target that has the name of one of the entries OWN
+OWN = ("samplers", "iid", "second", "budget", "replicates", "seed", "cost", "quantity")
 BUDGET = Parameter(
     "budget", "", "Leapfrogs of a replicate",
     "All chains together. Every sampler gets exactly this many, so the number is rounded until it divides evenly.",
@@ -44,7 +47,7 @@ class CompareSettings(Settings):
     def entries(self) -> dict[str, Entry]:
         choices = self.choices
         found = {
-            **{n: e for n, e in choices.target_entries().items() if n in ("target", "data")},
+            **{f"{OF_TARGET if n in OWN else ''}{n}": e for n, e in choices.target_entries().items()},
             "samplers": Entry(SomeOf(tuple(SAMPLERS)), self.samplers, tuple(PAPER_SAMPLERS), ("samplers",)),
             "iid": Entry(Flag(), self.iid, False, ("iid",)),
             "second": Entry(Flag(), self.second, False, ("second",)),
@@ -83,8 +86,9 @@ class CompareSettings(Settings):
 
     def check(self) -> None:
         """Check what only a link can break. The page itself reports a budget that does not divide evenly."""
+        target = self.choices.built({})
         for sampler in self.able():
-            RunSpec.of(self.choices.family(), sampler, **self.choices.method(sampler, strict=True))
+            RunSpec.of(target, sampler, **self.choices.method(sampler, strict=True))
 
     def plain(self) -> CompareSettings:
         return replace(self, choices=replace(self.choices, chosen={}))
@@ -101,8 +105,18 @@ class CompareSettings(Settings):
         return tuple(name for name in self.samplers if SAMPLERS[name].takes(self.choices.family()))
 
     def target(self, uploads: Uploads) -> Target:
-        """The target with its default settings, on the chosen data."""
-        return replace(self.choices, chosen={}).built(uploads)
+        """The target with the chosen settings, on the chosen data; InvalidInput if they are not allowed."""
+        return self.choices.built(uploads)
+
+    def second_figure(self, uploads: Uploads) -> PaperFigure | None:
+        """The paper's second figure for exactly this target, if there is one."""
+        with suppress(InvalidInput):  # the page says what is wrong
+            return self.target(uploads).presentation.paper.second
+        return None
+
+    def on_target_of(self, choices: Choices) -> CompareSettings:
+        """These settings with the target of `choices`, its settings and its data."""
+        return replace(self, choices=self.choices.on_target_of(choices))
 
     def methods(self, target: Target) -> dict[str, Mapping[str, Any]]:
         """The samplers and their parameters by label, as a Comparison takes them."""

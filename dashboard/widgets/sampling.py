@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,7 +41,10 @@ def target_title(name: str) -> str:
 
 
 def choose_target(page: Controls, name: str = "target") -> None:
-    """A list of targets. If the sampler cannot sample the new target, another is chosen, with a message."""
+    """A list of targets, with a sentence on the chosen target.
+
+    If the sampler cannot sample the new target, another sampler is chosen, with a message.
+    """
     before = st.session_state.get(f"{page.page}.sampler.before")
     controls.select(page, name, "Target", target_title)
     choices: Choices = page.settings.choices
@@ -48,13 +52,21 @@ def choose_target(page: Controls, name: str = "target") -> None:
         was, now = EVERY_SAMPLER[before].title, EVERY_SAMPLER[choices.sampler].title
         st.toast(f"{was} needs discrete variables, and this target has none. The sampler is now {now}.")
     st.session_state[f"{page.page}.sampler.before"] = choices.sampler
+    st.caption(_about(page))
+
+
+def _about(page: Controls) -> str:
+    """A sentence on the target, on the data in use."""
+    choices: Choices = page.settings.choices
+    with suppress(InvalidInput):  # the page says what is wrong
+        return choices.built(page.tab.uploads).presentation.about
+    return FAMILIES[choices.target].about
 
 
 def choose_target_and_sampler(page: Controls, prefix: str = "") -> None:
     """Lists of targets and of the samplers that can sample the target, each with a sentence on the choice."""
     choose_target(page, f"{prefix}target")
     choices: Choices = page.settings.choices
-    st.caption(FAMILIES[choices.target].about)
     controls.select(page, f"{prefix}sampler", "Sampler", lambda name: EVERY_SAMPLER[name].label)
     st.caption(EVERY_SAMPLER[choices.sampler].about)
 

@@ -80,6 +80,7 @@ class Tab:
     uploads: dict[str, Upload] = field(default_factory=dict)  # by fingerprint, the newest last
     results: CheckResults = field(default_factory=CheckResults)
     page: str = ""  # the page that was opened last
+    carried: Settings = DEFAULTS["compare"]  # Compare's settings when they last took the target of Explore
     address: str = ""  # of the feed and files, once known
     started: list[Job[Any]] = field(default_factory=list)  # the jobs that may be alive; they end with the tab
 
@@ -91,6 +92,8 @@ class Tab:
             self.follow(page, {name: value for name, value in query.items() if name not in RUN})
             if page == "explore" and query.items() >= RUN.items():
                 self.run_settings()
+        elif page == "compare" and self.settings[page] == self.carried and page not in self.jobs:
+            self.carry_target()
         self.page = page
         self._watch()
 
@@ -109,6 +112,14 @@ class Tab:
         self.settings[page] = settings
         if page == "explore":
             self._settings_of_run_changed()
+
+    def carry_target(self) -> None:
+        """Compare: take the target of Explore, with its settings and its data.
+
+        Compare does this by itself when it is opened, until something is chosen or run there.
+        """
+        self.carried = self.settings["compare"].on_target_of(self.settings["explore"].choices)
+        self.replace("compare", self.carried)
 
     def problem(self, page: str) -> str:
         """The message about the link of a page; "" after something was run."""

@@ -249,7 +249,7 @@ def blr(
     score = Score("points classified correctly", partial(_accuracy, X, y), PAPER_ACCURACY if in_paper else math.nan)
     presentation = Presentation(
         FAMILY.title,
-        FAMILY.about,
+        _about(X.shape[1], prior_only) if own_data else FAMILY.about,
         main_quantity="energy",
         label=_label(own_data, prior_only),
         views=Views(pair=("log_tau", "beta_norm")),
@@ -267,6 +267,12 @@ def _label(own_data: bool, prior_only: bool) -> str:
     if own_data:
         return f"BLR, your data{', prior only' if prior_only else ''}"
     return "BLR, prior only" if prior_only else "BLR, posterior"
+
+
+def _about(coefficients: int, prior_only: bool) -> str:
+    """What the target is on a user's data."""
+    prior = " Only the prior: the data do not count." if prior_only else ""
+    return f"Logistic regression on your data: {coefficients} coefficients β, and the precision τ of their prior.{prior}"
 
 
 def _accuracy(X: np.ndarray, y: np.ndarray, draws: Draws) -> float:

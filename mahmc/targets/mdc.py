@@ -209,7 +209,7 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         compared=COMPARED,
         budget=4_800_000,
         full_budget=16 * 900_000 * 10,  # the budget of the paper
-        paper=PAPER,
+        paper=PAPER if (n_w, sd) == tuple(parameter.default for parameter in PARAMETERS) else Paper(),
     )
     return Target("mdc", {"n_w": n_w, "sd": sd}, density, truth, presentation)
 
