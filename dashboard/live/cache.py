@@ -119,18 +119,19 @@ class PartCache:
 
 
 def _about(request: ChartRequest) -> Hashable:
-    return request.about, request.title, request.height
+    return request.about, request.title, request.height, request.origin
 
 
 def message(request: ChartRequest, make: Callable[[], Chart]) -> bytes:
     """The chart that `make` makes, as bytes. An error in a chart must not affect the other charts."""
     subject, closer = crc32(repr(_about(request)).encode()), request.closer is not None
     about = (request.place, request.title, request.height, LIBRARY)
+    more: dict[str, Any] = {"origin": request.origin, "subject": subject, "closer": closer}
     try:
-        return chart_message(make(), *about, subject=subject, closer=closer)
+        return chart_message(make(), *about, **more)
     except Exception:  # noqa: BLE001 (logged; a chart can fail in any way)
         _log.exception("The chart at %r cannot be drawn", request.place)
-        return chart_message(no_chart(), *about, subject=subject, closer=closer)
+        return chart_message(no_chart(), *about, **more)
 
 
 def _json(place: str, content: Any) -> str:

@@ -17,14 +17,15 @@ _LEFT_OUT = {"template", "width", "height"}  # the theme and the container set t
 
 
 def chart_message(
-    chart: Chart, place: str, title: str, height: int, library: str, *, subject: int = 0, closer: bool = False
-) -> bytes:
+    chart: Chart, place: str, title: str, height: int, library: str, *, origin: str = "", subject: int = 0,
+    closer: bool = False,
+) -> bytes:  # fmt: skip
     """A chart as the browser reads it, `height` pixels high. `library` is the address of plotly.js.
 
     `subject` changes when the chart shows something else. `closer` says that the browser can request a range of x.
     Streamlit's theme replaces the colours of the figure's template.
     """
-    words = {"alt": chart.alt, "title": title, "caption": chart.caption}
+    words = {"alt": chart.alt, "title": title, "origin": origin, "caption": chart.caption}
     about = {"place": place, "height": height, "library": library, "subject": subject, "closer": closer}
     return figure_message(chart.figure, **about, **words)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import figures
 from dashboard.live import component
 from dashboard.pages import page
-from dashboard.settings.checks import CONTEST_DRAWS, CONTESTS, CUSTOM, CheckSettings, sampler_title
+from dashboard.settings.checks import CONTEST_DRAWS, CONTESTS, CUSTOM, WHERE_IT_TELLS, CheckSettings, sampler_title
 from dashboard.settings.uploads import takes_data
 from dashboard.views import beads, contest
 from dashboard.views.checks import ViewState
@@ -20,6 +20,8 @@ from mahmc.checks import CASES, CHECKS, Cell
 from mahmc.checks.subjects import CHAINS
 from mahmc.checks.verdicts import POWER
 from mahmc.samplers import EVERY_SAMPLER
+
+VIEWS = {"matrix": "Matrix of verdicts", "contest": "Right against wrong"}
 
 
 def sidebar(here: Controls) -> None:
@@ -61,13 +63,26 @@ def _custom_case(here: Controls) -> None:
 
 
 def body(here: Controls, shown: ViewState) -> None:
-    """Lay out the title with the main button, the matrix, and the findings of one cell."""
+    """Lay out the title with the main button, and the chosen part: the matrix, or a right against a wrong sampler."""
+    now = contest.ViewState(here.settings, shown.now)
     with page.title("Checks"):
-        if shown.working:
+        if here.settings.view == "contest":
+            _contest_button(here, now)
+        elif shown.working:
             st.button("Stop", icon=":material/stop:", key="checks.stop", on_click=here.tab.stop, args=("checks",),
                       help="Stop at once; the verdicts so far stay")  # fmt: skip
         else:
             _run_button(here, shown, shown.cells, "Run all", "checks.run.all", primary=True)
+    controls.segmented(here, "view", "Part of the page", VIEWS)
+    if here.settings.view == "contest":
+        page.problem(here)
+        _contest(here, now)
+    else:
+        _matrix(here, shown)
+
+
+def _matrix(here: Controls, shown: ViewState) -> None:
+    """The matrix, and the findings of one cell."""
     st.markdown(
         "Does a sampler draw from the right distribution? Each cell of the matrix tests one sampler on one target "
         "with a known truth. The last two samplers are wrong on purpose: cells turn red where a check finds the error."
@@ -75,14 +90,13 @@ def body(here: Controls, shown: ViewState) -> None:
     page.problem(here, shown.refusal)
     with page.place("live"):
         component.part("status", "status")
+        component.part("origin", "lines")
         component.part("remarks", "remarks")
         component.part("matrix", "matrix", on_event=lambda event: _clicked(here, event))
         component.part("why", "lines")
     _meaning(here.settings)
     with page.place("closer"):
         _closer_look(here, shown)
-    with page.place("contest"):
-        _contest(here, shown)
 
 
 def _run_button(
@@ -193,8 +207,8 @@ def _table(shown: ViewState) -> None:
     numbers = {name: short for name in frame.columns if name != "compared"}
     st.dataframe(frame, hide_index=True, column_config=numbers, height=min(38 + 35 * len(frame), 330), placeholder="")
     st.caption(
-        f"All comparisons of round {finding.rounds}, smallest corrected p-value first. The corrected p-value accounts "
-        "for the number of comparisons. This check gives a false alarm with probability "
+        f"{shown.origin}. All comparisons of round {finding.rounds}, smallest corrected p-value first. The corrected "
+        "p-value accounts for the number of comparisons. This check gives a false alarm with probability "
         f"{figures.digits(finding.level, 2)} at most, over all its rounds."
     )
 
@@ -202,41 +216,39 @@ def _table(shown: ViewState) -> None:
 # -------------------------------------------------------------------------------------------- right against wrong
 
 
-def _contest(here: Controls, shown: ViewState) -> None:
-    """A correct and a wrong sampler on one mixture, with a slider for the number of draws."""
-    st.subheader("Right against wrong", anchor=False)
+def _contest(here: Controls, now: contest.ViewState) -> None:
+    """A correct and a wrong sampler on one mixture, with a slider for the number of draws that Play moves."""
     titles = {name: f"{EVERY_SAMPLER[right].title} and {EVERY_SAMPLER[wrong].title}"
               for name, (_, (right, wrong)) in CONTESTS.items()}  # fmt: skip
     controls.segmented(here, "exhibit", "Exhibit", titles)
-    exhibit = here.settings.exhibit
-    case, (_, wrong) = CONTESTS[exhibit]
+    case, (_, wrong) = CONTESTS[here.settings.exhibit]
     st.markdown(f"Both start from the same exact draws of *{CASES[case].title}*. {EVERY_SAMPLER[wrong].wrong}")
-    now = contest.ViewState(here.settings, shown.now)
     with page.place("contest.live"):
-        _contest_buttons(here, now)
+        if "contest.remarks" in now.parts():
+            component.part("contest.remarks", "remarks")
+        if "contest.status" in now.parts():
+            component.part("contest.status", "status")
     with page.place("contest.pictures"):
         if now.job is not None and now.tested_after:
             _contest_pictures(here, now)
 
 
-def _contest_buttons(here: Controls, now: contest.ViewState) -> None:
-    """A button that runs both samplers; while they run, their progress and Stop."""
-    exhibit = here.settings.exhibit
-    if "contest.remarks" in now.parts():
-        component.part("contest.remarks", "remarks")
-    elif now.working:
-        component.part("contest.status", "status")
+def _contest_button(here: Controls, now: contest.ViewState) -> None:
+    """A button that runs both samplers; while they run, Stop."""
+    exhibit, job = here.settings.exhibit, now.job
+    if now.working:
         st.button("Stop", icon=":material/stop:", key="contest.stop", on_click=here.tab.stop,
                   args=(f"contest.{exhibit}",), help="Stop at once; the tests so far stay.")  # fmt: skip
-    elif now.job is None or not now.job.result.finished:
-        st.button("Run both", icon=":material/play_arrow:", key="contest.run", on_click=here.tab.contest,
-                  args=(exhibit,), help=f"{CHAINS} chains of {CONTEST_DRAWS[-1]:,} draws each")  # fmt: skip
+    elif job is None or not (job.problem or job.result.finished):
+        st.button("Run both", icon=":material/play_arrow:", key="contest.run", type="primary",
+                  on_click=here.tab.contest, args=(exhibit,),
+                  help=f"{CHAINS} chains of {CONTEST_DRAWS[-1]:,} draws each")  # fmt: skip
 
 
 def _contest_pictures(here: Controls, now: contest.ViewState) -> None:
+    """The slider, and for each quantity the draws of both samplers side by side; the discrete quantity comes first."""
     assert now.job is not None
-    controls.stops(here, "draws", "Draws of each chain", CONTEST_DRAWS,
-                   help=f"The charts and the test use so many draws of each of the {CHAINS} chains.")  # fmt: skip
+    component.part("contest.player", "player", on_event=lambda event: _played(here, event))
     samplers = now.job.result.samplers
     for column, sampler in zip(st.columns(2), samplers, strict=True):
         with column:
@@ -245,6 +257,13 @@ def _contest_pictures(here: Controls, now: contest.ViewState) -> None:
         page.charts([request for request in now.charts() if request.place.startswith(f"contest.{name}.")])
         st.caption(figures.caption(kind))
     component.part("contest.path", "chart")
+
+
+def _played(here: Controls, event: Any) -> None:
+    """Handle a move of the slider over the number of draws. The number that the browser sends is verified."""
+    match event:
+        case {"draws": int(draws)} if draws in (WHERE_IT_TELLS, *CONTEST_DRAWS):
+            here.take("draws", draws)
 
 
 def share(here: Controls, shown: ViewState) -> None:

@@ -133,8 +133,7 @@ def body(here: Controls, shown: ViewState) -> None:
             st.button("Stop", icon=":material/stop:", key="compare.stop", on_click=here.tab.stop, args=("compare",),
                       help="Stop at once; finished replicates stay")  # fmt: skip
         else:
-            st.button("Run", icon=":material/play_arrow:", type="primary", disabled=bool(refusal), key="compare.run",
-                      on_click=_run, args=(here,))  # fmt: skip
+            _start_buttons(here, shown, refusal)
     page.problem(here, refusal)
     left, right = st.columns(2)
     with left:
@@ -152,6 +151,18 @@ def body(here: Controls, shown: ViewState) -> None:
     with page.place("closer"):
         if shown.at_rest:
             _closer(here, shown)
+
+
+def _start_buttons(here: Controls, shown: ViewState, refusal: str) -> None:
+    """Run; and Continue for a comparison that was stopped."""
+    with st.container(horizontal=True, width="content"):
+        if shown.resumable:
+            st.button("Continue", icon=":material/resume:", type="primary", key="compare.continue",
+                      on_click=here.tab.resume, args=("compare",),
+                      help="Go on exactly where the comparison was stopped: it ends as if it had not been stopped.",
+                      )  # fmt: skip
+        st.button("Run", icon=":material/play_arrow:", type="secondary" if shown.resumable else "primary",
+                  disabled=bool(refusal), key="compare.run", on_click=_run, args=(here,))  # fmt: skip
 
 
 def _run(here: Controls) -> None:

@@ -102,6 +102,7 @@ def body(here: Controls, shown: ViewState) -> None:
         _guide(here)
     with page.place("live"):
         component.part("status", "status")
+        component.part("origin", "lines")
         component.part("remarks", "remarks")
         if shown.beside is not None:
             component.part("ratio", "lines")
@@ -112,6 +113,8 @@ def body(here: Controls, shown: ViewState) -> None:
             _beside(shown.beside)
     with page.place("charts"):
         page.charts([r for r in shown.view().charts if r.place in (*LIVE_CHARTS, *FULL_CHARTS)])
+    with page.place("compare"):
+        _offer_comparison(here)
     with page.place("after"):
         if shown.full:
             _after(shown)
@@ -177,6 +180,14 @@ def _choose_quantity(here: Controls, shown: ViewState) -> None:
     )  # fmt: skip
 
 
+def _offer_comparison(here: Controls) -> None:
+    """A button that leads to Compare with the target, its parameters and its data."""
+    if st.button("Compare samplers on this target", icon=":material/leaderboard:", key="explore.compare",
+                 help="Open Compare with this target, its parameters and its data."):  # fmt: skip
+        here.tab.carry_target()
+        st.switch_page("pages/compare.py")
+
+
 # ------------------------------------------------------------------------------------------------ after the run
 
 
@@ -204,9 +215,9 @@ def _table(shown: ViewState) -> None:
                                                  "z-score": st.column_config.NumberColumn(format="%.2f")})  # fmt: skip
     source = next((truth.source for truth in result.target.truth.scalars.values()), "none known")
     st.caption(
-        f"Truth: {source}. The z-score is the difference between mean and truth, divided by the Monte Carlo error. An "
-        "absolute value above 3 is suspicious. An empty cell is undefined: the quantity never changed, or its truth is "
-        "unknown."
+        f"{shown.origin}. Truth: {source}. The z-score is the difference between mean and truth, divided by the Monte "
+        "Carlo error. An absolute value above 3 is suspicious. An empty cell is undefined: the quantity never changed, "
+        "or its truth is unknown."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -39,6 +40,8 @@ STRICTNESS = {
 }  # fmt: skip
 CONTESTS = {"naive": ("gmm", ("mahmc", "naive")), "asymmetric": ("gmm-overlapping", ("mahmc", "asymmetric"))}
 CONTEST_DRAWS = tuple(2**k for k in range(13))  # a contest tests both samplers after this many draws of each chain
+WHERE_IT_TELLS = 0  # draws of a contest: as many as the test needs to tell
+VIEWS = ("matrix", "contest")
 FIRST_CELL = ("naive", "gmm")
 CUSTOM_FIRST = Choices("gmm")
 
@@ -87,7 +90,8 @@ class CheckSettings(Settings):
     check_shown: str = "marginals"
     quantity: str = ""  # whose marginal distribution is shown
     exhibit: str = "naive"  # which contest is shown
-    draws: int = 1024  # how many draws of each chain the contest shows
+    draws: int = WHERE_IT_TELLS  # how many draws of each chain the contest shows
+    view: str = "matrix"  # the matrix of verdicts, or a contest
 
     def entries(self) -> dict[str, Entry]:
         found: dict[str, Entry] = {
@@ -98,7 +102,8 @@ class CheckSettings(Settings):
             "check": (OneOf((*CHECKS, AGREEMENT)), self.check_shown, "marginals", "check_shown"),
             "quantity": (Name(), self.quantity, "", "quantity"),
             "exhibit": (OneOf(tuple(CONTESTS)), self.exhibit, "naive", "exhibit"),
-            "draws": (DrawsShown(), self.draws, 1024, "draws"),
+            "draws": (DrawsShown(), self.draws, WHERE_IT_TELLS, "draws"),
+            "view": (OneOf(VIEWS), self.view, "matrix", "view"),
             "own": (Flag(), self.custom, False, "custom"),
         }
         found |= {name: Entry(kind, value, default, (at,)) for name, (kind, value, default, at) in simple.items()}
@@ -118,6 +123,11 @@ class CheckSettings(Settings):
                 found[f"{prefix}update"] = update
             found |= of_sampler
         return found
+
+    def renamed(self, query: Mapping[str, str]) -> dict[str, str]:
+        """In links of earlier versions, the entries of a contest lead to the contest: the page had no views."""
+        leads = "view" not in query and ("exhibit" in query or "draws" in query)
+        return dict(query) | ({"view": "contest"} if leads else {})
 
     def check(self) -> None:
         if self.custom:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from dashboard import figures
 from dashboard.settings import link
-from dashboard.settings.checks import AGREEMENT, CheckSettings, sampler_title
+from dashboard.settings.checks import AGREEMENT, CUSTOM, CheckSettings, sampler_title
 from dashboard.settings.checks import rows as sampler_rows
-from dashboard.views import beads, contest, exhibits
+from dashboard.views import beads, contest, exhibits, origin
 from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, status
 from dashboard.work.checks import CheckProgress, Identity, identity
 from dashboard.work.job import Snapshot
@@ -26,6 +27,10 @@ SYMBOLS = {Verdict.RIGHT: "✓", Verdict.WRONG: "✕", Verdict.UNCLEAR: "?"}
 WORDS = {Verdict.RIGHT: "right", Verdict.WRONG: "wrong", Verdict.UNCLEAR: "not enough"}
 STATES = {Verdict.RIGHT: "right", Verdict.WRONG: "wrong", Verdict.UNCLEAR: "unclear"}
 TONES = {Verdict.RIGHT: "good", Verdict.WRONG: "bad", Verdict.UNCLEAR: "unclear"}
+OTHER_VERDICTS = (
+    "The verdicts so far belong to earlier settings and are not shown. They come back with those settings. Press Run "
+    "all for verdicts with the present settings."
+)
 
 
 class Square(NamedTuple):
@@ -103,21 +108,32 @@ class ViewState:
 
     def view(self) -> View:
         """What the page shows at this moment."""
+        return self._contest() if self.settings.view == "contest" else self._matrix_of_verdicts()
+
+    def _contest(self) -> View:
+        now = contest.ViewState(self.settings, self.now)
+        return View(
+            parts={"files": self._files(), **now.parts()},
+            charts=[*self._charts_of_sidebar(), *now.charts()],
+            layout=now.layout,
+            busy=now.working,
+            live=now.working,
+        )
+
+    def _matrix_of_verdicts(self) -> View:
         chosen = self.found(self.chosen)
         known = len(chosen.findings) if chosen else 0
-        of_contest = contest.ViewState(self.settings, self.now)
-        alive = self.working or of_contest.working
-        ended = self.job.alive if self.job else False
+        alive = self.job.alive if self.job else False
         return View(
             parts={
-                "status": self._status(), "remarks": self._remarks(), "matrix": self._matrix(), "why": self._why(),
-                "findings": self._findings(chosen), "files": self._files(), **of_contest.parts(),
+                "status": self._status(), "origin": lines([Line(f"Verdicts with {self._strictness}.", tone="note")]),
+                "remarks": self._remarks(), "matrix": self._matrix(), "why": self._why(),
+                "findings": self._findings(chosen), "files": self._files(),
             },
-            charts=[*self._charts(), *of_contest.charts()],
-            layout=(self.working, ended, self.chosen.key, known, len(self.done), len(self.left(self.cells)),
-                    of_contest.layout),
-            busy=alive or ended,
-            live=alive,
+            charts=[*self._charts_of_sidebar(), *self._charts()],
+            layout=(self.working, alive, self.chosen.key, known, len(self.done), len(self.left(self.cells))),
+            busy=alive,
+            live=self.working,
         )  # fmt: skip
 
     def _status(self) -> dict[str, Any]:
@@ -141,7 +157,10 @@ class ViewState:
 
     def _remarks(self) -> list[dict[str, Any]]:
         problem = self.job.problem if self.job else ""
-        return remarks([Remark(problem, "error")] if problem else [])
+        found = [Remark(problem, "error")] if problem else []
+        if self.now.checked and not self.results:
+            found.append(Remark(OTHER_VERDICTS, "info"))
+        return remarks(found)
 
     def _matrix(self) -> dict[str, Any]:
         columns = list(dict.fromkeys((cell.case.name, cell.case.title) for cell in self.cells))
@@ -195,7 +214,21 @@ class ViewState:
                 said.append(Line(f"is wrong. {sampler.wrong}{unseen}", tone="bad", lead=f"✕ {sampler.title}"))
         return lines(said)
 
+    @property
+    def _strictness(self) -> str:
+        """Budget, false alarms and seed, in words."""
+        settings = self.settings
+        level = figures.digits(settings.level, 2)
+        return f"budget {settings.budget:g} · false alarms {level} at most · seed {settings.seed}"
+
     # ------------------------------------------------------------------------------------------- a closer look
+
+    @property
+    def origin(self) -> str:
+        """Sampler, target and strictness of the chosen cell, in words."""
+        cell = self.chosen
+        target = cell.case.title if cell.case.name != CUSTOM else origin.of_target(cell.target)
+        return " · ".join(filter(None, [f"{cell.title} on {target}", origin.of_values(cell.chosen), self._strictness]))
 
     def _findings(self, cell: Cell | None) -> list[dict[str, Any]]:
         if cell is None:
@@ -246,9 +279,11 @@ class ViewState:
             self.settings.quantity if self.settings.quantity in exhibits.quantities(cell) else exhibits.foremost(cell)
         )
 
-    def _charts(self) -> Iterator[ChartRequest]:
+    def _charts_of_sidebar(self) -> Iterator[ChartRequest]:
         if self.settings.custom:
             yield from beads.requests(self.settings.choices, 0)
+
+    def _charts(self) -> Iterator[ChartRequest]:
         cell, kind = self.found(self.chosen), self.kind
         if cell is None or not kind:
             return
@@ -258,19 +293,19 @@ class ViewState:
             yield from self._marginals(cell, mark)
             return
         for place, title, make in exhibits.pictures(cell, kind, self.finding):
-            yield ChartRequest(place, mark, 1, make, title)
+            yield ChartRequest(place, mark, 1, make, title, origin=self.origin)
 
     def _marginals(self, cell: Cell, mark: Identity) -> Iterator[ChartRequest]:
         name = self.quantity
         about = (*mark, name)
         if name:
             title = "Histogram against the truth"
-            yield ChartRequest("histogram", about, 1, lambda: exhibits.histogram(cell, name), title)
+            yield ChartRequest("histogram", about, 1, lambda: exhibits.histogram(cell, name), title, origin=self.origin)
         if name and exhibits.has_ecdf(cell, name):
             title = "Distribution function minus the true one"
-            yield ChartRequest("ecdf", about, 1, lambda: exhibits.ecdf(cell, name), title)
+            yield ChartRequest("ecdf", about, 1, lambda: exhibits.ecdf(cell, name), title, origin=self.origin)
         title = "Differences from the truth in Monte Carlo errors"
-        yield ChartRequest("z", mark, 1, lambda: exhibits.z_scores(cell), title, HEIGHT + 120)
+        yield ChartRequest("z", mark, 1, lambda: exhibits.z_scores(cell), title, HEIGHT + 120, self.origin)
 
     def comparisons(self) -> pd.DataFrame | None:
         """Every comparison of the finding that is looked at, smallest corrected p-value first."""

@@ -12,7 +12,7 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings import link
 from dashboard.settings.compare import SAME_MEAN, CompareSettings, second_label
-from dashboard.views import side_by_side, words
+from dashboard.views import origin, side_by_side, words
 from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, status, table
 from dashboard.work.comparisons import CompareResult
 from dashboard.work.files import File, text_file
@@ -73,6 +73,25 @@ class ViewState:
     def at_rest(self) -> bool:
         return self.job is not None and not self.job.alive and self.found is not None
 
+    @property
+    def resumable(self) -> bool:
+        """Whether the comparison was stopped, and its settings are still the present ones."""
+        job = self.job
+        return job is not None and not (job.alive or job.problem or job.result.found.finished or self.stale)
+
+    @property
+    def origin(self) -> str:
+        """The settings of the comparison that is shown, in words."""
+        return origin.of_comparison(self.job.result.found) if self.job else ""
+
+    @property
+    def measure(self) -> str:
+        """What is compared: "ESS of u per leapfrog"."""
+        assert self.job is not None
+        quantity = self.quantity or self.job.result.found.quantities[0]
+        shown = "the worst quantity" if quantity == WORST else figures.plain(quantity)
+        return f"ESS of {shown} per {UNITS[self.settings.cost]}"
+
     # ------------------------------------------------------------------------------------------------ the view
 
     def view(self) -> View:
@@ -87,7 +106,7 @@ class ViewState:
         return View(
             parts=parts,
             charts=list(self._charts()),
-            layout=(state, job.result.found.quantities if job else ()),
+            layout=(state, self.resumable, job.result.found.quantities if job else ()),
             busy=job is not None and job.alive,
             live=job is not None and job.alive,
             faded=self.stale,
@@ -117,11 +136,17 @@ class ViewState:
         wanted = [("mahmc", SAME_MEAN), *((label, other) for label in (*second, "mahmc") for other in tables.AGAINST)]
         pairs = [pair for pair in wanted if set(pair) <= found.done.keys()]
         said = [tables.headline(found, label, other, **self.about) for label, other in pairs]
-        return lines([Line(text, strong=i == 0) for i, text in enumerate(said)])
+        of = Line(f"{self.measure} · {self.origin}", tone="note")
+        return lines([*(Line(text, strong=i == 0) for i, text in enumerate(said)), of])
 
     def _table(self) -> dict[str, Any]:
-        shown = [{name: _cell(value) for name, value in row.items() if name != "target"} for row in self.rows]
-        return table(list(shown[0]), [list(row.values()) for row in shown])
+        """The table with ratios first. The caption names the target, so no column does."""
+        last = ("settings", "target")
+        names = [name for name in self.rows[0] if name.startswith("times")]
+        names = ["sampler", *names, *(name for name in self.rows[0] if name not in ("sampler", *names, *last)), last[0]]
+        columns = [name.replace("times ", "times\u00a0") for name in names]
+        rows = [[_cell(row[name]) for name in names] for row in self.rows]
+        return table(columns, rows, f"{self.measure} · {self.origin}")
 
     def _files(self) -> list[dict[str, str]]:
         assert self.job is not None
@@ -138,7 +163,7 @@ class ViewState:
         done = sum(entry.replicates for entry in self.found.done.values())
         mark = (self.job.number, self.settings.cost, self.quantity, len(self.found.done))
         height = 90 + 38 * max(len(self.rows), 3)
-        yield ChartRequest("bars", mark, done, self._bars, height=height)
+        yield ChartRequest("bars", mark, done, self._bars, self.measure, height, self.origin)
         if self.at_rest:
             yield from self._multiples(self.found, (self.job.number,), done)
 
@@ -156,12 +181,12 @@ class ViewState:
     def _multiples(self, found: Comparison, mark: tuple[Any, ...], size: int) -> Iterator[ChartRequest]:
         """One histogram and one trace for each sampler, on the same axes; means of coefficients against the truth."""
         if side_by_side.coefficients(found):
-            yield ChartRequest("agreement", mark, size, partial(side_by_side.agreement, found), height=340)
+            yield ChartRequest("agreement", mark, size, partial(side_by_side.agreement, found), "", 340, self.origin)
         charts = side_by_side.SameAxes(found)
-        for label in side_by_side.first_runs(found):
-            yield ChartRequest(f"histogram.{label}", mark, size, charts.histogram(label), label, 240)
-        for label in side_by_side.first_runs(found):
-            yield ChartRequest(f"trace.{label}", mark, size, charts.trace(label), label, 240)
+        for kind, make in (("histogram", charts.histogram), ("trace", charts.trace)):
+            for label in side_by_side.first_runs(found):
+                of = origin.of_entry(found, label)
+                yield ChartRequest(f"{kind}.{label}", mark, size, make(label), label, 240, of)
 
     def _score(self, found: Comparison) -> list[dict[str, Any]]:
         """How well the draws of each sampler do what the target is used for, where there is a number for that."""
@@ -192,7 +217,8 @@ def _status_line(job: Snapshot[CompareResult]) -> str:
     found, step = job.result.found, job.result.step
     size = f"{found.budget:,} leapfrogs in each replicate"
     if found.finished:
-        return f"Finished: {found.replicates} replicates of {len(found.entries)} samplers, {size}."
+        kept = " This result was kept: the same settings and seed give the same numbers." if step is None else ""
+        return f"Finished: {found.replicates} replicates of {len(found.entries)} samplers, {size}.{kept}"
     if not job.alive:
         return f"Stopped after {step.done if step else 0} of {found.total} runs. The results so far are below."
     if step is None:

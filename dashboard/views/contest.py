@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 from dashboard import figures
 from dashboard.figures import Chart
-from dashboard.settings.checks import CONTEST_DRAWS, CheckSettings
+from dashboard.settings.checks import CONTEST_DRAWS, CONTESTS, WHERE_IT_TELLS, CheckSettings
 from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, status
 from dashboard.work.contests import ContestResult
 from dashboard.work.job import Snapshot
 from dashboard.work.tab import TabSnapshot
+from mahmc.checks import CASES
 from mahmc.checks.verdicts import corrected
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.targets import Truth
 
+HEADROOM = 1.8  # the height of histograms, relative to the highest point of the truth; the same for any number of draws
+MORPH = {"duration": 350, "easing": "cubic-in-out"}  # milliseconds of a change of the number of draws
 SEEN = 0.25  # share of the highest bar; the eye overlooks lower bars
 
 
@@ -51,16 +55,27 @@ class ViewState:
 
     @property
     def quantities(self) -> dict[str, str]:
-        """Every scalar of the contest's target, and how it is drawn: as a mass or as a density."""
+        """Every scalar of the contest's target, and how it is drawn: first as a mass, then as a density."""
         if self.job is None or not self.job.result.runs:
             return {}
         target = next(iter(self.job.result.runs.values())).target
-        return {name: "mass" if target.truth.scalars[name].discrete else "density" for name in target.names}
+        kinds = {name: "mass" if target.truth.scalars[name].discrete else "density" for name in target.names}
+        return dict(sorted(kinds.items(), key=lambda item: item[1] != "mass"))
+
+    @cached_property
+    def draws(self) -> int:
+        """The number of draws of each chain that is shown."""
+        assert self.job is not None
+        return draws_shown(self.job.result, self.settings)
 
     @property
     def tested(self) -> int:
         """The largest tested number of draws that is not above the number shown."""
-        return max((n for n in self.tested_after if n <= self.settings.draws), default=self.tested_after[0])
+        return max((n for n in self.tested_after if n <= self.draws), default=self.tested_after[0])
+
+    @property
+    def title(self) -> str:
+        return CASES[CONTESTS[self.settings.exhibit][0]].title
 
     def parts(self) -> dict[str, Any]:
         """Progress, problems, and the result of eye and test for each sampler."""
@@ -74,22 +89,42 @@ class ViewState:
             found["contest.status"] = status(text, job.result.share)
         if job is not None and self.tested_after:
             found |= {f"contest.words.{sampler}": lines([self._words(sampler)]) for sampler in job.result.samplers}
+            found["contest.player"] = self._player()
         return found
+
+    def _player(self) -> dict[str, Any]:
+        """The slider over the number of draws. Play ends where the test can tell; `began` lets it begin by itself."""
+        assert self.job is not None
+        found = self.job.result
+        tells = draws_shown(found, replace(self.settings, draws=WHERE_IT_TELLS))
+        by_itself = found.finished and self.settings.draws == WHERE_IT_TELLS
+        return {
+            "label": "Draws of each chain", "stops": list(CONTEST_DRAWS), "at": CONTEST_DRAWS.index(self.draws),
+            "end": CONTEST_DRAWS.index(tells), "canPlay": found.finished, "began": self.job.number if by_itself else 0,
+        }  # fmt: skip
 
     def charts(self) -> Iterator[ChartRequest]:
         """Histograms of each quantity with the same axes, and the test's p-value against the number of draws."""
         if self.job is None or not self.tested_after:
             return
-        found, draws = self.job.result, self.settings.draws
+        found, draws = self.job.result, self.draws
         mark = (self.job.number, draws)
         for name in self.quantities:
             pair = _Pair(found, name, draws)
             for sampler in found.samplers:
-                title = f"{EVERY_SAMPLER[sampler].title}: {figures.plain(name)}"
-                yield ChartRequest(f"contest.{name}.{sampler}", mark, 1, pair.of(sampler), title, 260)
+                title, of = f"{EVERY_SAMPLER[sampler].title}: {figures.plain(name)}", self._origin(sampler)
+                yield ChartRequest(f"contest.{name}.{sampler}", mark, 1, pair.of(sampler), title, 230, of)
         level = self.settings.level
         make: Callable[[], Chart] = lambda: path(found, level, draws)  # noqa: E731
-        yield ChartRequest("contest.path", (*mark, level, len(self.tested_after)), 1, make, "p-value against draws")
+        of = f"{self.title} · {found.chains} chains · seed {found.seed}"
+        about = (*mark, level, len(self.tested_after))
+        yield ChartRequest("contest.path", about, 1, make, "p-value against draws", origin=of)
+
+    def _origin(self, sampler: str) -> str:
+        assert self.job is not None
+        found = self.job.result
+        size = f"{found.chains} chains × {self.draws:,} draws"
+        return f"{self.title} · {found.runs[sampler].spec.summary} · {size} · seed {found.seed}"
 
     def _words(self, sampler: str) -> Line:
         assert self.job is not None
@@ -117,20 +152,40 @@ class _Pair:
     @cached_property
     def charts(self) -> dict[str, Chart]:
         charts = {sampler: self._histogram(sampler) for sampler in self.found.samplers}
-        tallest = max(float(np.max(trace.y)) for chart in charts.values() for trace in chart.figure.data)
         for chart in charts.values():
-            chart.figure.update_yaxes(range=[0, 1.08 * tallest])
+            chart.figure.update_yaxes(range=[0, HEADROOM * self._highest])
+            chart.figure.update_layout(transition=MORPH)
         return charts
+
+    @property
+    def _highest(self) -> float:
+        """The highest point of the truth."""
+        truth = self._truth
+        low, high = truth.support
+        at = np.arange(round(low), round(high) + 1) if truth.discrete else np.linspace(low, high, 201)
+        return float(np.max(truth.density(at)))
+
+    @property
+    def _truth(self) -> Truth:
+        return next(iter(self.found.runs.values())).target.truth.scalars[self.name]
 
     def of(self, sampler: str) -> Callable[[], Chart]:
         return lambda: self.charts[sampler]._replace(caption="")
 
     def _histogram(self, sampler: str) -> Chart:
-        run = self.found.runs[sampler]
-        truth = run.target.truth.scalars[self.name]
+        run, truth = self.found.runs[sampler], self._truth
         draw = figures.mass if truth.discrete else figures.density
         x = run.get(self.name)[:, : self.draws]
         return draw([(EVERY_SAMPLER[sampler].title, sampler, x)], truth, self.name)
+
+
+def draws_shown(found: ContestResult, settings: CheckSettings) -> int:
+    """The chosen number of draws. By default the number from which on the test tells; else the largest tested one."""
+    if settings.draws != WHERE_IT_TELLS:
+        return settings.draws
+    rounds, tested = found.rounds[found.samplers[1]], found.tested_after
+    telling = list(takewhile(lambda n: corrected(rounds[n].comparisons) < settings.level, reversed(tested)))
+    return telling[-1] if telling else next(reversed(tested), CONTEST_DRAWS[0])
 
 
 def path(found: ContestResult, level: float, now: int) -> Chart:

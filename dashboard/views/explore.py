@@ -15,10 +15,10 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads, words
+from dashboard.views import beads, origin, words
 from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import of_run
-from dashboard.views.view import SECONDS, SOON, ChartRequest, Remark, View, remarks, status
+from dashboard.views.view import SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, status
 from dashboard.views.warnings import warnings
 from dashboard.work import files
 from dashboard.work.estimates import Estimates
@@ -105,6 +105,12 @@ class ViewState:
         return chosen if chosen in self.names or self.target is None else self.target.presentation.main_quantity
 
     @property
+    def origin(self) -> str:
+        """The settings of the run that is shown, or of the next run, in words."""
+        spec = self.job.result.spec if self.job else self.spec
+        return origin.of_run(spec, self.target) if spec is not None and self.target is not None else ""
+
+    @property
     def full(self) -> bool:
         return self.settings.view == "full"
 
@@ -140,7 +146,12 @@ class ViewState:
         begun = job is not None and job.result.done > 0
         state = tuple((job.number, job.alive, "" if job.alive else job.status) for job in jobs)
         shown = tuple(column.mark for column in self.beside.columns) if self.beside else ()
-        parts = {"status": self._status(), "remarks": self._remarks(), "files": self._files()}
+        parts = {
+            "status": self._status(),
+            "origin": lines([Line(self.origin, tone="note")] if self.origin else []),
+            "remarks": self._remarks(),
+            "files": self._files(),
+        }
         return View(
             parts=parts | (self.beside.parts() if self.beside else {}),
             charts=list(self._charts()),
@@ -193,10 +204,10 @@ class ViewState:
         for place, title, make in self._makers(target, name):
             closer = self._closer_trace if place == "trace" else None
             if self.beside is None or place not in LIVE_CHARTS:
-                yield ChartRequest(place, about, size, make, title, closer=closer)
+                yield ChartRequest(place, about, size, make, title, origin=self.origin, closer=closer)
         if self.full and self.at_rest:
             for place, make in self._makers_at_rest().items():
-                yield ChartRequest(place, (number, name), size, make)
+                yield ChartRequest(place, (number, name), size, make, origin=self.origin)
         if self.full:
             yield from beads.requests(self.settings.choices, self.settings.seed)
 

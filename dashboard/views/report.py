@@ -153,5 +153,5 @@ def _cell(cell: Cell, charts: _Charts) -> str:
 
 def _exhibit(found: ContestResult, settings: CheckSettings, charts: _Charts) -> str:
     titles = " and ".join(EVERY_SAMPLER[sampler].title for sampler in found.samplers)
-    chart = contest.path(found, settings.level, settings.draws)
+    chart = contest.path(found, settings.level, contest.draws_shown(found, settings))
     return f"<h2>{escape(titles)}</h2>" + charts.place("p-value against draws of each chain", chart)

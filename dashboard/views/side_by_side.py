@@ -13,7 +13,8 @@ from dashboard.figures import Chart
 from mahmc import Comparison, Run
 from mahmc.targets import Truth
 
-TRACE_LEAPFROGS = 20_000  # traces show the draws of so many leapfrogs of a chain
+TRACE_LEAPFROGS = 20_000  # traces show the draws of so many leapfrogs of a chain, at most
+TRACE_CHAINS = 4
 
 
 def first_runs(found: Comparison) -> dict[str, Run]:
@@ -31,7 +32,13 @@ def titles(found: Comparison) -> dict[str, str]:
     """Titles of the rows of small charts."""
     name = figures.plain(found.target.presentation.main_quantity)
     return {"histogram": f"Histograms of {name}, first replicate of each",
-            "trace": f"Traces over the same {TRACE_LEAPFROGS:,} leapfrogs of four chains"}  # fmt: skip
+            "trace": f"Traces over the same {_seen(found):,} leapfrogs of each of four chains"}  # fmt: skip
+
+
+def _seen(found: Comparison) -> int:
+    """The leapfrogs of a chain that traces show: the same number for every sampler, as all have the same budget."""
+    chains = next(iter(found.entries.values())).spec.chains
+    return min(TRACE_LEAPFROGS, found.budget // chains)
 
 
 class SameAxes:
@@ -58,9 +65,11 @@ class SameAxes:
 
     def trace(self, label: str) -> Callable[[], Chart]:
         def make() -> Chart:
-            run = self.runs[label]
-            seen = max(2, int(TRACE_LEAPFROGS / run.spec.leapfrogs_per_draw))
-            chart = figures.trace(run.get(self.name)[:4, :seen], self.name, run.spec.sampler)
+            run, leapfrogs = self.runs[label], _seen(self.found)
+            seen = max(2, int(leapfrogs / run.spec.leapfrogs_per_draw))
+            x = run.get(self.name)[:TRACE_CHAINS, :seen]
+            chart = figures.trace(x, self.name, run.spec.sampler)
+            chart = figures.over_leapfrogs(chart, run.spec.leapfrogs_per_draw, leapfrogs)
             if self.truth is not None:
                 chart.figure.update_yaxes(range=list(self.truth.support))
             return chart._replace(caption="")

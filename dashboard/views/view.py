@@ -32,6 +32,7 @@ class ChartRequest(NamedTuple):
     make: Callable[[], Chart]
     title: str = ""
     height: int = HEIGHT
+    origin: str = ""  # the settings that its data come from, in words
     closer: Callable[[float, float], Chart] | None = None
     row: str = ""
 
@@ -96,6 +97,6 @@ def remarks(found: Sequence[Remark]) -> list[dict[str, Any]]:
     return [remark._asdict() for remark in found]
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Content of a table part: titles of columns, and cells as text."""
-    return {"columns": list(columns), "rows": [list(row) for row in rows]}
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> dict[str, Any]:
+    """Content of a table part: titles of columns, cells as text, and a caption that says what the numbers are of."""
+    return {"columns": list(columns), "rows": [list(row) for row in rows], "caption": caption}

@@ -143,13 +143,6 @@ def toggle(controls: Controls, name: str, label: str, help: str) -> bool:
     return value
 
 
-def stops(controls: Controls, name: str, label: str, values: tuple[int, ...], help: str) -> None:
-    """A slider that stops at these whole numbers."""
-    entry = controls.entry(name)
-    st.select_slider(label, values, entry.value, format_func=short, help=help,
-                     **bound(controls.key(entry), entry.value, lambda value: controls.take(name, value)))  # fmt: skip
-
-
 def _options(entry: Entry) -> tuple[str, ...]:
     assert isinstance(entry.kind, OneOf | SomeOf)
     return tuple(entry.kind.options)

@@ -8,6 +8,7 @@ from typing import Any
 
 from dashboard.settings import link
 from dashboard.settings.compare import CompareSettings
+from dashboard.work.kept import KEPT
 from mahmc import Comparison
 from mahmc.compare import ReplicateDone
 
@@ -18,7 +19,7 @@ class CompareResult:
 
     settings: CompareSettings
     found: Comparison  # a copy, which does not advance
-    step: ReplicateDone | None  # the last one
+    step: ReplicateDone | None  # the last one; None before the first one, and for a result that was kept
     share: float
 
 
@@ -41,9 +42,13 @@ class CompareWork:
         return self._replicates(iter(self.comparison))
 
     def _replicates(self, steps: Iterator[ReplicateDone]) -> Generator[ReplicateDone]:
-        for step in steps:
-            self.step = step
-            yield step
+        try:
+            for step in steps:
+                self.step = step
+                yield step
+        finally:
+            if self.finished:
+                KEPT.keep(self.comparison)
 
     def stop(self) -> None:
         self.comparison.stop()

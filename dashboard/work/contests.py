@@ -24,6 +24,11 @@ class ContestResult:
     finished: bool
 
     @property
+    def chains(self) -> int:
+        """The number of chains of each sampler."""
+        return CHAINS
+
+    @property
     def tested_after(self) -> list[int]:
         """The numbers of draws after which both samplers have been tested."""
         return [n for n in CONTEST_DRAWS if all(n in rounds for rounds in self.rounds.values())]

@@ -20,6 +20,7 @@ from dashboard.work.checks import CheckResults, CheckWork, Identity
 from dashboard.work.comparisons import CompareWork
 from dashboard.work.contests import ContestWork
 from dashboard.work.job import Job, Snapshot, Status
+from dashboard.work.kept import KEPT
 from dashboard.work.runs import RunResult, RunWork
 from mahmc import Comparison, InvalidInput, RunSpec
 from mahmc.checks import CASES, Cell, Checking
@@ -27,6 +28,10 @@ from mahmc.checks import CASES, Cell, Checking
 EXPLORE = {1: "explore", 2: "explore.2", 3: "explore.3"}  # places of the main run and of the runs beside it
 MOST_PINS = 4
 MOST_NAME = 60  # characters in the name of a pin
+GONE = (
+    "The result of these settings is no longer kept. Press Run to make it again: the same settings and seed give the "
+    "same numbers."
+)
 DEFAULTS: Mapping[str, Settings] = {
     "overview": Settings(),
     "explore": ExploreSettings(),
@@ -92,8 +97,10 @@ class Tab:
             self.follow(page, {name: value for name, value in query.items() if name not in RUN})
             if page == "explore" and query.items() >= RUN.items():
                 self.run_settings()
-        elif page == "compare" and self.settings[page] == self.carried and page not in self.jobs:
+        elif page == "compare" and not query and self.settings[page] == self.carried and page not in self.jobs:
             self.carry_target()
+        if page == "compare" and page != self.page and page not in self.jobs:
+            self._find_kept()
         self.page = page
         self._watch()
 
@@ -161,7 +168,8 @@ class Tab:
 
     def resume(self, place: str) -> None:
         """Continue the jobs in this place and beside it where they were stopped."""
-        for job in self.group(place).values():
+        for other, job in self.group(place).items():
+            self.show(other, job)
             job.start()
 
     def reset(self, place: str) -> None:
@@ -253,6 +261,19 @@ class Tab:
     def compare(self, comparison: Comparison) -> None:
         """Compare: start this comparison of the present settings."""
         self.start("compare", Job(CompareWork(self.settings["compare"], comparison)))
+
+    def _find_kept(self) -> None:
+        """Compare: show the result of the present settings if it is kept, or say that it is gone."""
+        settings = self.settings["compare"]
+        try:
+            wanted = settings.comparison(self.uploads)
+        except InvalidInput:
+            return  # the page says what is wrong
+        found = KEPT.find(wanted)
+        if found is not None:
+            self.show("compare", Job(CompareWork(settings, found)))
+        elif KEPT.dropped(wanted):
+            self.problems["compare"] = " ".join(filter(None, [self.problem("compare"), GONE]))
 
     def check(self, cells: Collection[Cell]) -> None:
         """Checks: check these cells under the present settings."""

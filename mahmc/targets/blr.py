@@ -272,7 +272,8 @@ def _label(own_data: bool, prior_only: bool) -> str:
 def _about(coefficients: int, prior_only: bool) -> str:
     """What the target is on a user's data."""
     prior = " Only the prior: the data do not count." if prior_only else ""
-    return f"Logistic regression on your data: {coefficients} coefficients β, and the precision τ of their prior.{prior}"
+    about = f"Logistic regression on your data: {coefficients} coefficients β, and the precision τ of their prior."
+    return about + prior
 
 
 def _accuracy(X: np.ndarray, y: np.ndarray, draws: Draws) -> float:

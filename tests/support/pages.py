@@ -29,6 +29,7 @@ from dashboard.pages import page as pages
 from dashboard.settings import link
 from dashboard.views.view import View
 from dashboard.work.job import Job
+from dashboard.work.kept import KEPT
 from dashboard.work.runs import RunWork
 from dashboard.work.tab import Tab
 from mahmc import RunSpec
@@ -57,6 +58,7 @@ def pages_of_one_test() -> Iterator[None]:
         for job in [job for tab in _tabs for job in tab.started]:
             job.wait(DEADLINE)
         _tabs.clear()
+        KEPT.clear()
 
 
 def until(condition: Callable[[], Any], seconds: float = DEADLINE) -> None:

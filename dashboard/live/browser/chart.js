@@ -15,10 +15,11 @@ class Chart {
 
   constructor(root) {
     this.title = element("div", "live-chart-title");
+    this.origin = element("p", "live-origin");
     this.node = element("div", "live-chart");
     this.caption = element("p", "live-chart-caption");
     this.node.setAttribute("role", "img");
-    root.append(this.title, this.node, this.caption);
+    root.append(this.title, this.origin, this.node, this.caption);
     this.zoomed = {}; // ranges that the user chose, by axis
     this.resets = 0; // double clicks, each of which brings the figure's own ranges back
     this.near = undefined; // what the server has of the range of x that the user chose
@@ -80,10 +81,11 @@ class Chart {
   read() {
     if (this.message?.bytes === this.bytes) return;
     this.message = { ...decode(this.bytes), bytes: this.bytes };
-    const { height, alt, title } = this.message;
+    const { height, alt, title, origin } = this.message;
     this.node.style.height = `${height}px`;
     setAttribute(this.node, "aria-label", alt);
     setText(this.title, title);
+    setText(this.origin, origin);
     this.look();
   }
 
@@ -112,6 +114,7 @@ class Chart {
   layout(template) {
     const { layout } = this.message.figure;
     const themed = { uirevision: "kept", ...layout, autosize: true, template };
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) delete themed.transition;
     for (const axis of ["xaxis", "yaxis"]) {
       themed[axis] = { ...structuredClone(layout[axis]), uirevision: this.resets }; // plotly.js writes into ranges
       const range = this.zoomed[axis];

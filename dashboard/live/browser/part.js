@@ -8,6 +8,7 @@ const KINDS = {
   matrix: Matrix,
   moving: Moving,
   files: Files,
+  player: Player,
   chart: Chart,
 };
 

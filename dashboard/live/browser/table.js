@@ -1,16 +1,19 @@
-// A table of texts. The table scrolls sideways inside its box; its first column stays visible.
+// A table of texts with a caption. The table scrolls sideways inside its box; its first column stays visible.
 
 class Table {
   constructor(root) {
     this.head = element("tr");
     this.body = element("tbody");
-    const table = element("table", "", element("thead", "", this.head), this.body);
-    const box = element("div", "live-table", table);
+    this.caption = element("p", "live-origin");
+    this.table = element("table", "", element("thead", "", this.head), this.body);
+    const box = element("div", "live-table", this.table);
     box.tabIndex = 0; // so that the keyboard can scroll
-    root.append(box);
+    root.append(this.caption, box);
   }
 
-  show({ columns, rows }) {
+  show({ columns, rows, caption }) {
+    setText(this.caption, caption);
+    setAttribute(this.table, "aria-label", caption);
     sized(this.head, columns.length, () => headCell("col"));
     columns.forEach((title, i) => setText(this.head.children[i], title));
     sized(this.body, rows.length, () => element("tr", "", headCell("row")));
