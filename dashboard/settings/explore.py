@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import floor
 from typing import Any
 
 from dashboard.settings.choices import ANY, Choices, Path
@@ -14,11 +14,13 @@ from mahmc import InvalidInput, RunSpec
 from mahmc.spec import RUN_PARAMETERS
 
 VIEWS = ("simple", "full")
+PACES = ("1", "10", "100", "1000", "max")  # draws a second; "max" is as fast as possible
+WINDOWS = ("last", "all")  # draws in the trace while chains run
+LINES = ("four", "all")  # chains in the trace
 DRAWS = 20_000  # takes seconds on any target
 RUN_DEFAULTS = {name: p.default for name, p in RUN_PARAMETERS.items()} | {"draws": DRAWS, "warmup": DRAWS // 10}
+LOOKS = ("view", "pace", "trace", "lines", "present")  # entries that do not change what is run
 NOT_CHOSEN = ("start", "keep")  # entries of links of earlier versions; no control changes them
-
-
 SLOTS = {2: "second", 3: "third"}  # the runs beside the main run, which is number 1, and their fields
 FIRST_BESIDE = ("hmc", "mahmc")
 ROUNDING = 1e-12  # of a quotient of two numbers of leapfrogs
@@ -64,6 +66,10 @@ class ExploreSettings(Settings):
     follow: bool = False  # restart when a control moves
     second: Slot = field(default_factory=Slot)
     third: Slot = field(default_factory=Slot)
+    pace: str = "max"
+    window: str = "last"
+    lines: str = "four"
+    present: bool = False  # for a projector: large, without the sidebar
 
     def entries(self) -> dict[str, Entry]:
         choices = self.choices
@@ -81,6 +87,10 @@ class ExploreSettings(Settings):
             "view": Entry(OneOf(VIEWS), self.view, "simple", ("view",)),
             "follow": Entry(Flag(), self.follow, False, ("follow",)),
             **self._slot_entries(),
+            "pace": Entry(OneOf(PACES), self.pace, "max", ("pace",)),
+            "trace": Entry(OneOf(WINDOWS), self.window, "last", ("window",)),
+            "lines": Entry(OneOf(LINES), self.lines, "four", ("lines",)),
+            "present": Entry(Flag(), self.present, False, ("present",)),
         }
 
     def _slot_entries(self) -> dict[str, Entry]:
@@ -114,6 +124,11 @@ class ExploreSettings(Settings):
         main = self.choices.family().presentation.main_quantity
         return str(self.choices.chosen.get((target, ANY, "quantity"), main))
 
+    @property
+    def rate(self) -> float:
+        """Draws of each chain in a second, after the warm-up; infinite for "as fast as possible"."""
+        return math.inf if self.pace == "max" else float(self.pace)
+
     def spec(self, uploads: Uploads) -> RunSpec:
         """The run of these settings; InvalidInput if they are not allowed."""
         run = {name: getattr(self, name) for name in RUN_PARAMETERS}
@@ -138,7 +153,7 @@ class ExploreSettings(Settings):
         same = {name: getattr(main, name) for name in ("chains", "thin", "seed")}
         spec = RunSpec.of(choices.built(uploads), choices.sampler, **same, **choices.method())
         ratio = main.leapfrogs_per_draw / spec.leapfrogs_per_draw * (1.0 + ROUNDING)
-        draws, warmup = floor(main.draws * ratio), floor(main.warmup * ratio)
+        draws, warmup = math.floor(main.draws * ratio), math.floor(main.warmup * ratio)
         if not draws:
             raise InvalidInput(
                 f"a draw needs {spec.leapfrogs_per_draw:g} leapfrogs, more than all draws of a chain of the first run. "

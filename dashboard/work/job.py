@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,6 +24,13 @@ FAILURE = "An error in the program ended the run. The server's log has the detai
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Rest:
+    """A step that only waits. Meanwhile another job may have the place. `stop` of the work must end the waiting."""
+
+    wait: Callable[[], None]
+
+
 class Work(Protocol):
     """The work of a job, step by step."""
 
@@ -32,7 +39,10 @@ class Work(Protocol):
         """Whether all work is done."""
 
     def steps(self) -> Generator[Any]:
-        """Prepare, and return a generator that advances the work by one step at a time. It obeys `stop`."""
+        """Prepare, and return a generator that advances the work by one step at a time. It obeys `stop`.
+
+        A step that yields a `Rest` makes the job wait.
+        """
 
     def stop(self) -> None:
         """Stop soon. Any thread may call this: it only sets flags."""
@@ -83,6 +93,7 @@ class Job(Generic[W]):
         self._status = Status.WAITING
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._has_place = False
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -131,13 +142,8 @@ class Job(Generic[W]):
 
     def _run(self) -> None:
         try:
-            while not _places.acquire(timeout=0.1):
-                if self._stop.is_set():
-                    return
-            try:
+            if self._take_place():
                 self._advance()
-            finally:
-                _places.release()
         except InvalidInput as error:
             self.problem = str(error)
         except MemoryError:
@@ -146,11 +152,35 @@ class Job(Generic[W]):
             log.exception("%r failed", self)
             self.problem = FAILURE
         finally:
+            self._give_place()
             finished = not self.problem and self.work.finished
             self._status = Status.FAILED if self.problem else Status.FINISHED if finished else Status.STOPPED
 
     def _advance(self) -> None:
         self._status = Status.PREPARING
         with closing(self.work.steps()) as steps:  # this loop sees an earlier stop, the work itself a later stop
-            while not self._stop.is_set() and next(steps, None) is not None:
+            while not self._stop.is_set() and (step := next(steps, None)) is not None:
                 self._status = Status.RUNNING
+                if isinstance(step, Rest) and not self._rest(step):
+                    return
+
+    def _rest(self, rest: Rest) -> bool:
+        """Wait without a place. Return whether there is a place again."""
+        self._give_place()
+        rest.wait()
+        if _places.acquire(blocking=False):
+            self._has_place = True
+            return True
+        self._status = Status.WAITING
+        return self._take_place()
+
+    def _take_place(self) -> bool:
+        """Wait for a place. Return whether there is one: a stop ends the waiting."""
+        while not self._has_place and not self._stop.is_set():
+            self._has_place = _places.acquire(timeout=0.1)
+        return self._has_place
+
+    def _give_place(self) -> None:
+        if self._has_place:
+            self._has_place = False
+            _places.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from dashboard.work.estimates import Estimates, Estimator
+from dashboard.work.job import Rest
+from dashboard.work.pace import FASTEST, Pace
 from mahmc import Run, RunSpec
 from mahmc.run import Acceptance, Progress, scalar_names
 from mahmc.targets import Target
@@ -28,6 +31,8 @@ class RunResult:
     non_finite: int  # proposals whose energy is not finite
     estimates: Mapping[str, Estimates]
     estimating: bool  # whether more estimates are being computed
+    rate: float = FASTEST  # draws a second that the run should make
+    paused: bool = False
 
     @property
     def drawn(self) -> int:
@@ -67,8 +72,9 @@ class RunResult:
 class RunWork:
     """One run with its diagnostics."""
 
-    def __init__(self, spec: RunSpec, target: Target | None = None) -> None:
+    def __init__(self, spec: RunSpec, target: Target | None = None, pace: Pace | None = None) -> None:
         self.spec = spec
+        self.pace = pace or Pace()
         self.target = target or spec.build_target()
         self.run: Run | None = None
         self.estimator = Estimator()
@@ -96,21 +102,34 @@ class RunWork:
         return self._chunks(self.run, iter(self.run))
 
     def _chunks(self, run: Run, chunks: Iterator[Any]) -> Generator[Any]:
+        """Advance the chains as the pace says. The warm-up is made in chunks, as fast as possible."""
         try:
-            for chunk in chunks:
+            while not run.finished and not run.stopped:
+                due = self.pace.due()
+                if not due:
+                    self.estimator.advance(run, resting=self.pace.paused)
+                    yield Rest(self.pace.rest)
+                    continue
+                if math.isinf(due) or run.done < self.spec.warmup:
+                    next(chunks, None)
+                else:
+                    run.step(int(due))
+                    self.pace.made(int(due))
                 self.estimator.advance(run, resting=run.finished)
-                yield chunk
+                yield run.progress
         finally:
             self.estimator.advance(run, resting=True)
 
     def stop(self) -> None:
         if self.run is not None:
             self.run.stop()
+        self.pace.wake()
 
     def snapshot(self) -> RunResult:
         run = self.run
         found, estimating = self.estimator.latest()
+        pace = self.pace.rate, self.pace.paused
         if run is None:
-            return RunResult(self.spec, self.target, None, 0, None, {}, 0, 0, found, estimating)
+            return RunResult(self.spec, self.target, None, 0, None, {}, 0, 0, found, estimating, *pace)
         counts = run.acceptances, run.gradients, run.non_finite
-        return RunResult(self.spec, self.target, run, run.done, run.progress, *counts, found, estimating)
+        return RunResult(self.spec, self.target, run, run.done, run.progress, *counts, found, estimating, *pace)

@@ -13,14 +13,15 @@ from dashboard.settings import link
 from dashboard.settings.checks import CONTESTS, CheckSettings
 from dashboard.settings.compare import CompareSettings
 from dashboard.settings.entries import Settings
-from dashboard.settings.explore import SLOTS, ExploreSettings
-from dashboard.settings.presets import RUN
+from dashboard.settings.explore import LOOKS, SLOTS, ExploreSettings
+from dashboard.settings.presets import PRESETS, RUN
 from dashboard.settings.uploads import MOST_UPLOADS, Upload
 from dashboard.work.checks import CheckResults, CheckWork, Identity
 from dashboard.work.comparisons import CompareWork
 from dashboard.work.contests import ContestWork
 from dashboard.work.job import Job, Snapshot, Status
 from dashboard.work.kept import KEPT
+from dashboard.work.pace import Pace
 from dashboard.work.runs import RunResult, RunWork
 from mahmc import Comparison, InvalidInput, RunSpec
 from mahmc.checks import CASES, Cell, Checking
@@ -167,9 +168,11 @@ class Tab:
             job.stop()
 
     def resume(self, place: str) -> None:
-        """Continue the jobs in this place and beside it where they were stopped."""
+        """Continue the jobs in this place and beside it where they were stopped or paused."""
         for other, job in self.group(place).items():
             self.show(other, job)
+            if isinstance(job.work, RunWork):
+                job.work.pace.go_on()
             job.start()
 
     def reset(self, place: str) -> None:
@@ -201,11 +204,49 @@ class Tab:
 
     def run(self, specs: Mapping[int, RunSpec]) -> None:
         """Explore: run these specs side by side. A job that has its spec and is alive goes on."""
-        for number, place in EXPLORE.items():
-            spec, job = specs.get(number), self.jobs.get(place)
-            if spec is not None and (job is None or not job.alive or job.work.spec != spec):
-                data = self.uploads[spec.data].target(dict(spec.settings)) if spec.data else None
-                self.start(place, Job(RunWork(spec, data)))
+        for number, spec in specs.items():
+            job = self.jobs.get(EXPLORE[number])
+            if job is None or not job.alive or job.work.spec != spec:
+                self.start(EXPLORE[number], self._new_run(spec, specs[1]))
+            else:
+                job.work.pace.go_on()
+
+    def _new_run(self, spec: RunSpec, main: RunSpec) -> Job[RunWork]:
+        data = self.uploads[spec.data].target(dict(spec.settings)) if spec.data else None
+        return Job(RunWork(spec, data, Pace(self._rate(spec, main))))
+
+    def _rate(self, spec: RunSpec, main: RunSpec) -> float:
+        """The draws a second of a run: as many leapfrogs a second as the main run makes at the chosen pace."""
+        return float(self.settings["explore"].rate * main.leapfrogs_per_draw / spec.leapfrogs_per_draw)
+
+    def pause(self) -> None:
+        """Explore: make no more draws until the runs go on."""
+        for job in self.group("explore").values():
+            job.work.pace.pause()
+
+    def step(self) -> None:
+        """Explore: make one draw of each chain of each run, and pause. Runs that are over begin again."""
+        jobs = self.group("explore")
+        if not jobs or all(job.over for job in jobs.values()):
+            specs, _ = self.specs()
+            jobs = {EXPLORE[number]: self._new_run(spec, specs[1]) for number, spec in specs.items()}
+        for place, job in jobs.items():
+            job.work.pace.step()
+            if self.jobs.get(place) is job:
+                job.start()
+            else:
+                self.start(place, job)
+
+    def next_preset(self) -> None:
+        """Explore: put the next preset into the controls, and run it. What the page looks like stays."""
+        here = self.settings["explore"]
+        keep = {name: text for name, text in link.write(here).items() if name in LOOKS}
+        queries = [preset.query for preset in PRESETS if preset.page == "explore"]
+        now = {name: text for name, text in link.write(here).items() if name not in LOOKS}
+        plain = [{name: text for name, text in query.items() if name not in LOOKS} for query in queries]
+        at = plain.index(now) if now in plain else -1
+        self.follow("explore", keep | dict(queries[(at + 1) % len(queries)]))
+        self.run_settings()
 
     def run_settings(self) -> None:
         """Explore: run the present settings, if they are allowed."""
@@ -242,6 +283,9 @@ class Tab:
         if self._exploring is None:
             return
         shown = {number: self.jobs[place].work.spec for number, place in EXPLORE.items() if place in self.jobs}
+        for place in self.group("explore"):
+            work = self.jobs[place].work
+            work.pace.change(self._rate(work.spec, shown[1]))
         if self.settings["explore"].follow and specs and shown != specs:
             self.run(specs)
         else:

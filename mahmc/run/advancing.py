@@ -29,6 +29,7 @@ STEPS_AHEAD = 32  # an idle thread runs ahead in steps of chunk/32
 SHORTEST_CHUNK = 0.015  # seconds: handing out work costs half a millisecond
 SHORTEST_CALL = 0.0005  # seconds of one call that advances a block: each call costs about 30 µs
 FIRST_CHUNK, LONGEST_FIRST_CHUNK = 16, 64  # iterations, while the speed is unknown; more with many blocks
+MOMENT_OF_STEPS = 10  # draws between two moments in the history of a run that advances by single steps
 MOMENTS = 50  # in the history of a short run, unless chunks would become too short
 
 
@@ -181,29 +182,42 @@ class Run(Results):
         >>> run.done > 0
         True
         """
-        goal, before = self._goal(), self._block_iterations()
-        begin = time.perf_counter()
-        waiting = deque(sorted(self._blocks, key=lambda block: block.done))
-        workers = min(self.threads, len(waiting))
-        futures = [pool(self.threads).submit(self._advance_blocks, waiting, goal) for _ in range(workers)]
-        try:
-            wait(futures)
-        except BaseException:  # Ctrl-C: leave no kernel running behind
-            self.stop()
-            wait(futures)
-            raise
-        for future in futures:
-            future.result()
-        took = time.perf_counter() - begin
-        self.seconds += took
-        self._tally = self._tallied()
-        self.history.append(Moment(self.done, self._chain_iterations(), self._total_counts().sum(axis=0)))
+        before, begin = self._block_iterations(), self.seconds
+        self._advance_to(self._goal(), self._chunk)
+        self.history.append(self._moment())
+        took, workers = self.seconds - begin, min(self.threads, len(self._blocks))
         made = (self._block_iterations() - before) / len(self._blocks)
         if made and not self._stop[0]:
             each = max(took / made, 1e-9)  # seconds for each iteration
             wanted = min(seconds, max(SHORTEST_CHUNK, self.spec.slots * self.spec.thin * each / MOMENTS))
             wanted = max(wanted, SHORTEST_CALL * len(self._blocks) / workers)
             self._chunk = max(1, min(int(wanted / each), 8 * self._chunk))
+
+    def step(self, draws: int = 1) -> None:
+        """Advance every chain by this number of draws and no more: by fewer at the end of the run, or after a stop.
+
+        The draws are those of a run that advances in any other way, bit for bit. `advance` is faster: here threads
+        wait for each other after each call.
+
+        Parameters
+        ----------
+        draws
+            The number of draws to add to each chain; those of the warm-up come first.
+
+        Examples
+        --------
+        >>> run = mahmc.Run(mahmc.RunSpec.of("gmm", "hmc", draws=100))
+        >>> run.step(3)
+        >>> run.done
+        3
+        """
+        end = min(self.done + draws, self.spec.slots) * self.spec.thin
+        while self._iterations < end and not self._stop[0]:
+            self._advance_to(min(end, self._end_of_phase(self._iterations)), ahead=0)
+        if len(self.history) > 1 and self.done - self.history[-2].done <= MOMENT_OF_STEPS:
+            self.history[-1] = self._moment()
+        else:
+            self.history.append(self._moment())
 
     def stop(self) -> None:
         """Stop now, from any thread: kernels stop at the next segment and undo an unfinished iteration."""
@@ -290,6 +304,26 @@ class Run(Results):
         """Iterations and counts of each block. They are read between chunks, so that they belong together."""
         return [(block.done, block.counts.copy()) for block in self._blocks]
 
+    def _moment(self) -> Moment:
+        return Moment(self.done, self._chain_iterations(), self._total_counts().sum(axis=0))
+
+    def _advance_to(self, goal: int, ahead: int) -> None:
+        """Advance every block to the iteration `goal`. Blocks of idle threads go on, by at most `ahead` iterations."""
+        begin = time.perf_counter()
+        waiting = deque(sorted(self._blocks, key=lambda block: block.done))
+        workers = min(self.threads, len(waiting))
+        futures = [pool(self.threads).submit(self._advance_blocks, waiting, goal, ahead) for _ in range(workers)]
+        try:
+            wait(futures)
+        except BaseException:  # Ctrl-C: leave no kernel running behind
+            self.stop()
+            wait(futures)
+            raise
+        for future in futures:
+            future.result()
+        self.seconds += time.perf_counter() - begin
+        self._tally = self._tallied()
+
     def _goal(self) -> int:
         """The iteration that every block reaches or passes in the next chunk."""
         return min(self._iterations + self._chunk, self._end_of_phase(self._iterations))
@@ -298,7 +332,7 @@ class Run(Results):
         """The end of the warm-up, or of the run."""
         return self._warmup_iterations if done < self._warmup_iterations else self.spec.slots * self.spec.thin
 
-    def _advance_blocks(self, waiting: deque[Block], goal: int) -> None:
+    def _advance_blocks(self, waiting: deque[Block], goal: int, ahead: int) -> None:
         """One thread's part of a chunk: waiting blocks, then running ahead with the last block until all are done."""
         block = None
         while waiting:
@@ -309,8 +343,8 @@ class Run(Results):
             self._advance_block(block, goal)
         if block is None:
             return
-        limit = min(goal + self._chunk, self.spec.slots * self.spec.thin)
-        step = max(1, self._chunk // STEPS_AHEAD)
+        limit = min(goal + ahead, self.spec.slots * self.spec.thin)
+        step = max(1, ahead // STEPS_AHEAD)
         while self._iterations < goal and block.done < limit and not self._stop[0]:
             self._advance_block(block, min(block.done + step, limit))
 

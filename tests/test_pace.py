@@ -1,0 +1,158 @@
+"""The pace of a run on Explore: when draws are made, and that the draws are always the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.work import job as jobs
+from dashboard.work.job import MOST_AT_ONCE, Job, Status
+from dashboard.work.pace import FASTEST, Pace
+from dashboard.work.runs import RunWork
+from mahmc import Run, RunSpec
+from tests.support.pages import DEADLINE, ended, until
+
+SLOW = 1e-4  # draws a second: the second draw never comes in time
+
+
+def new_job(spec: RunSpec, rate: float) -> Job[RunWork]:
+    return Job(RunWork(spec, pace=Pace(rate)))
+
+
+def drawn(job: Job[RunWork]) -> int:
+    return job.work.snapshot().drawn
+
+
+def has(job: Job[RunWork], draws: int) -> None:
+    """Until the run rests after this number of draws."""
+    until(lambda: drawn(job) == draws and job.work.pace.due() == 0)
+
+
+@pytest.mark.parametrize(("target", "sampler", "thin"), [("mdc", "mahmc", 1), ("blr", "hmc", 2), ("gmm", "m-hmc", 3)])
+def test_a_run_draws_the_same_at_any_pace_through_pauses_steps_and_stops(target: str, sampler: str, thin: int) -> None:
+    """20 chains are three blocks: at full speed some run ahead, and in single draws none may."""
+    spec = RunSpec.of(target, sampler, chains=20, draws=60, warmup=7, thin=thin, seed=5)
+    job = new_job(spec, SLOW).start()
+    has(job, 1)
+    pace = job.work.pace
+    for draws in (2, 3, 4):
+        pace.step()
+        has(job, draws)
+    job.stop()
+    assert not job.wait(DEADLINE).alive
+    pace.step()  # a stopped run takes a single draw as well
+    job.start()
+    has(job, 5)
+    pace.change(500.0)
+    pace.go_on()
+    until(lambda: drawn(job) > 12)
+    pace.pause()
+    until(lambda: pace.due() == 0)
+    pace.change(FASTEST)
+    pace.go_on()
+    assert ended(job).status is Status.FINISHED
+    whole, run = Run(spec).advance_all(), job.work.run
+    assert run is not None
+    for mine, others in zip(run._recording.first(67), whole._recording.first(67), strict=True):
+        assert np.array_equal(mine, others)  # the warm-up too
+    for kind, rates in whole.acceptances.items():
+        assert np.array_equal(run.acceptances[kind].accepted, rates.accepted), kind
+
+
+def test_a_step_is_one_draw_of_each_chain_and_no_more() -> None:
+    spec = RunSpec.of("gmm", "mahmc", chains=20, draws=30, warmup=4, thin=2)
+    run = Run(spec)
+    for done in (1, 2, 3, 4, 5):
+        run.step()
+        assert run.done == done
+        assert {block.done for block in run._blocks} == {2 * done}
+    run.step(10**6)
+    assert run.finished
+
+
+def test_the_warm_up_is_not_paced() -> None:
+    """Else a page at 10 draws a second would show an empty histogram for minutes."""
+    job = new_job(RunSpec.of("mdc", "hmc", chains=4, draws=50, warmup=5_000), SLOW).start()
+    has(job, 1)
+    job.stop()
+    job.wait(DEADLINE)
+
+
+def test_stop_and_another_pace_end_a_rest_at_once() -> None:
+    """At this pace a rest takes hours: the job would still be alive at the deadline."""
+    job = new_job(RunSpec.of("mdc", "hmc", chains=4, draws=50, warmup=0), SLOW).start()
+    has(job, 1)
+    job.stop()
+    assert job.wait(DEADLINE).status is Status.STOPPED
+    job.start()
+    has(job, 1)
+    job.work.pace.change(FASTEST)
+    assert job.wait(DEADLINE).status is Status.FINISHED
+
+
+def test_a_run_at_rest_leaves_its_place_to_others_and_waits_without_looking() -> None:
+    spec = RunSpec.of("mdc", "hmc", chains=4, draws=50, warmup=0)
+    resting = [new_job(spec, SLOW).start() for _ in range(MOST_AT_ONCE + 1)]
+    for job in resting:
+        has(job, 1)
+    assert ended(Job(RunWork(spec)).start()).status is Status.FINISHED
+    wakes = []
+    for job in resting:
+        pace = job.work.pace
+        job.work.pace.rest = lambda pace=pace: (wakes.append(pace), Pace.rest(pace))  # type: ignore[method-assign]
+        pace.step()
+        has(job, 2)
+    until(lambda: len(wakes) >= len(resting))
+    for job in resting:
+        job.stop()
+        job.wait(DEADLINE)
+    assert len(wakes) <= 3 * len(resting)
+    assert jobs._places._value == MOST_AT_ONCE  # type: ignore[attr-defined]
+
+
+def test_a_run_that_waits_for_a_place_says_so_and_makes_nothing_up() -> None:
+    spec = RunSpec.of("mdc", "hmc", chains=4, draws=5_000, warmup=0)
+    job = new_job(spec, SLOW).start()
+    has(job, 1)
+    held = [jobs._places.acquire() for _ in range(MOST_AT_ONCE)]
+    try:
+        job.work.pace.step()
+        until(lambda: job.status is Status.WAITING)
+    finally:
+        for _ in held:
+            jobs._places.release()
+    has(job, 2)
+    job.stop()
+    assert not job.wait(DEADLINE).alive
+
+
+def test_draws_come_when_they_are_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock of its own: ten a second, none made up for after a break, and all at once at full speed."""
+    now = 100.0
+    monkeypatch.setattr("dashboard.work.pace.time.monotonic", lambda: now)
+    pace, made = Pace(10.0), []
+    for _ in range(100):
+        if draws := int(pace.due()):
+            pace.made(draws)
+            made.append(draws)
+        now += 0.01
+    assert sum(made) == 10
+    assert max(made) == 1
+    now += 60.0
+    assert pace.due() <= 2
+    pace.made(2)
+    pace.change(1000.0)
+    for _ in range(50):
+        now += 0.02
+        pace.made(int(pace.due()))
+        made.append(int(pace.due()))
+    pace.pause()
+    assert pace.due() == 0
+    pace.step()
+    assert pace.due() == 1
+    pace.made(1)
+    assert pace.due() == 0
+    pace.change(FASTEST)
+    assert pace.due() == 0
+    pace.go_on()
+    assert pace.due() == FASTEST
