@@ -132,7 +132,11 @@ def test_every_chart_survives_and_says_what_it_shows(x: np.ndarray) -> None:
     """A caption from the table, words made from the data, finite numbers, no warnings (see above)."""
     with_truth, without = charts(x), without_truth(np.clip(x, -50, 50))
     for kind, chart in itertools.chain(with_truth.items(), without.items()):
-        assert chart.caption == (CAPTIONS if chart is with_truth.get(kind) else CAPTIONS | WITHOUT_TRUTH)[kind]
+        if "stuck" in chart.caption:
+            assert kind in ("trace", "density", "mass")
+            assert batches.stuck(x if kind != "mass" else np.clip(np.round(x), 0, 3)).any()
+        else:
+            assert chart.caption == (CAPTIONS if chart is with_truth.get(kind) else CAPTIONS | WITHOUT_TRUTH)[kind]
         assert chart.caption.endswith(".")
         assert chart.alt.endswith(".")
         assert "nan" not in chart.alt, kind
@@ -231,18 +235,21 @@ EYES = {
 }
 
 
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(colour: str, eyes: str = "with all") -> np.ndarray:
+    """A colour in CIELAB, as these eyes see it."""
+    xyz = TO_XYZ @ np.clip(np.array(EYES[eyes]) @ linear(colour), 0, 1) / [0.9505, 1.0, 1.089]
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
 @pytest.mark.parametrize("eyes", EYES)
 def test_colours_are_told_apart_by_all_eyes(eyes: str) -> None:
     """At least 12 apart in CIELAB, where 2 to 3 is just noticed."""
-    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
-
-    def lab(colour: str) -> np.ndarray:
-        xyz = to_xyz @ np.clip(np.array(EYES[eyes]) @ linear(colour), 0, 1) / [0.9505, 1.0, 1.089]
-        f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-        return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
     for one, two in itertools.combinations([*SAMPLER_COLOURS.values(), look.NEUTRAL], 2):
-        assert np.linalg.norm(lab(one) - lab(two)) > 12.0, (one, two)
+        assert np.linalg.norm(lab(one, eyes) - lab(two, eyes)) > 12.0, (one, two)
 
 
 # -------------------------------------------------------------------------------------------- what densities say
@@ -430,6 +437,82 @@ def test_chains_that_never_moved_have_no_error_and_no_ranks() -> None:
     assert "error undefined" in figures.running_mean(still, U, "u", "hmc").alt
     assert "undefined" in figures.ranks(still, "u", "hmc").alt
     assert "no chain moved" in figures.density([("first", "hmc", still)], U, "u").alt
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+def test_where_all_chains_are_stuck_there_is_no_band(discrete: bool) -> None:
+    """A band from their differences would grow until it includes any histogram."""
+    x = np.repeat(normal(16, 1), 2000, axis=1)
+    runs = [("first", "hmc", np.round(x).astype(np.int8).clip(0, 3) if discrete else x)]
+    chart = figures.mass(runs, COMPONENT, "component") if discrete else figures.density(runs, U, "u")
+    assert chart.caption == look.ALL_STUCK
+    assert not any("95 %" in (trace.name or "") or trace.error_y.array is not None for trace in chart.figure.data)
+    assert "no chain moved" in chart.alt
+    assert np.isnan(batches.running_means(x, 100).error).all()
+
+
+def test_where_all_chains_are_stuck_the_band_of_a_reference_is_its_own() -> None:
+    step = Truth(0, 1, U.density, U.support, source="reference: x", density_se=lambda x: np.full_like(x, 0.05))
+    chart = figures.density([("first", "hmc", np.repeat(normal(16, 1), 2000, axis=1))], step, "u")
+    low, high = (trace.y for trace in chart.figure.data[:2])
+    assert np.max(high - low) == pytest.approx(2 * batches.REACH * 0.05, rel=1e-4)
+    assert chart.figure.data[1].name == "95 % of the reference"
+
+
+def test_a_chain_that_is_stuck_does_not_widen_the_band_that_should_show_it() -> None:
+    x = normal(16, 2000)
+    before = batches.running_means(x[:15], 100).error[-1]
+    x[15] = 2.5
+    chart = figures.density([("first", "hmc", x)], U, "u")
+    low, high = (trace.y for trace in chart.figure.data[:2])
+    line = named(chart, "first")
+    at = np.abs(line.x - 2.5).argmin()
+    assert line.y[at] > 3 * high[at - 1]
+    assert chart.caption.endswith("1 of 16 chains are stuck. Errors are those of the other chains.")
+    assert batches.running_means(x, 100).error[-1] == pytest.approx(before, rel=0.5)
+
+
+def test_chains_in_a_trace_are_told_apart_and_stuck_chains_named() -> None:
+    x = normal(16, 500)
+    x[5] = 0.5
+    few = figures.trace(x, "u", "hmc", chains=4, window=100).figure
+    assert len(few.data) == 4
+    names = [note.text.split(" ", 1)[1] for note in few.layout.annotations]
+    assert names == ["chain 1", "chain 6: stuck", "chain 11", "chain 16"]
+    heights = np.sort([note.y for note in few.layout.annotations])
+    low, high = few.layout.yaxis.range
+    assert np.diff(heights).min() > 0.069 * (high - low)
+    widths = [line.line.width for line in few.data]
+    assert widths[1] >= 2 * max(widths[0], *widths[2:])
+    assert tuple(few.layout.xaxis.range) == (400.5, 500.5)
+    assert all(line.y.size == 100 for line in few.data)
+    every = figures.trace(x, "u", "hmc")
+    assert len(every.figure.data) == 16
+    assert [note.text.split(" ", 1)[1] for note in every.figure.layout.annotations] == ["chain 6: stuck"]
+    assert "stuck" in every.caption
+    x[4:] = x[4:, :1]
+    words = figures.trace(x, "u", "hmc").figure.layout.annotations[0].text
+    assert words == "12 of the 16 chains drawn are stuck"
+    assert "stuck" not in figures.trace(x[:, :40], "u", "hmc", chains=4).caption
+
+
+@pytest.mark.parametrize("sampler", SAMPLER_COLOURS)
+def test_the_shades_of_four_chains_differ(sampler: str) -> None:
+    """At least 15 apart in CIELAB."""
+    for one, two in itertools.combinations(look.shades(SAMPLER_COLOURS[sampler], 4), 2):
+        assert np.linalg.norm(lab(one) - lab(two)) > 15.0, (one, two)
+
+
+def test_a_window_marks_what_was_accepted() -> None:
+    """By a quantity that changes with each acceptance, also where the quantity of the trace changes on its own."""
+    q, u = np.array([[0.0, 0.0, 1.0, 1.0, 2.0]]), np.array([[5.0, 6.0, 7.0, 8.0, 9.0]])
+    warmup = np.array([[3.0, 0.0]])
+    for window, first in ((100, [True, True]), (6, [True]), (5, [])):
+        chart = figures.trace(u, "u", "hmc", warmup, window=window, position=figures.Draws(q, warmup))
+        accepted = [symbol == "circle" for symbol in chart.figure.data[0].marker.symbol]
+        assert accepted == [*first, False, False, True, False, True]
+        assert "Crosses are rejected" in chart.caption
+    assert "Crosses" not in figures.trace(u, "u", "hmc").caption
 
 
 def test_few_draws_are_not_held_against_the_truth() -> None:

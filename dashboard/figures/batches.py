@@ -15,6 +15,7 @@ from scipy import special
 
 PIECES = 16  # the least number of pieces, of all chains together
 FEWEST_PIECES = 8  # with fewer pieces no error is shown
+FEWEST_TO_JUDGE = 50  # draws after which a chain that has not moved is called stuck
 REACH = 1.96  # standard errors to either side: 95 %
 ROUNDING = 1e-12  # largest relative difference between means of equal draws
 AT_ONCE = 32_768  # draws that are counted together, so that temporaries stay in the cache
@@ -45,11 +46,34 @@ def cuts(chains: int, draws: int, pieces: int = PIECES) -> np.ndarray:
     return np.linspace(0, draws, min(draws, -(-pieces // chains)) + 1).round().astype(int)
 
 
+def still(x: np.ndarray) -> np.ndarray:
+    """Which chains of (chains, draws) have the same value at all draws."""
+    same: np.ndarray = x[:, 0] == x[:, -1]
+    for chain in np.flatnonzero(same):
+        same[chain] = (x[chain] == x[chain, 0]).all()
+    return same
+
+
+def stuck(x: np.ndarray) -> np.ndarray:
+    """Which chains never moved, once there are enough draws to say so."""
+    return still(x) if x.shape[1] >= FEWEST_TO_JUDGE else np.zeros(len(x), bool)
+
+
+def tell_errors(x: np.ndarray) -> np.ndarray:
+    """Which chains tell how large errors are: those that moved. With few draws, all chains do if one has moved."""
+    same = still(x)
+    return ~same if x.shape[1] >= FEWEST_TO_JUDGE or same.all() else np.ones(len(x), bool)
+
+
 class Shares(NamedTuple):
-    """The number of draws of each piece in each bin, (pieces, bins), and the number of draws of each piece."""
+    """The number of draws of each piece in each bin, (pieces, bins), and the number of draws of each piece.
+
+    `moved` are the pieces of chains that tell how large errors are.
+    """
 
     counts: np.ndarray
     sizes: np.ndarray
+    moved: np.ndarray
 
     @property
     def total(self) -> int:
@@ -70,7 +94,7 @@ def shares(x: np.ndarray, bins: Bins) -> Shares:
     """Count the draws of (chains, draws) by piece and bin."""
     at = cuts(*x.shape)
     counts = [_counts(chain[begin:end], bins) for chain in x for begin, end in pairwise(at)]
-    return Shares(np.array(counts), np.tile(np.diff(at), len(x)))
+    return Shares(np.array(counts), np.tile(np.diff(at), len(x)), np.repeat(tell_errors(x), at.size - 1))
 
 
 def _counts(x: np.ndarray, bins: Bins) -> np.ndarray:
@@ -88,17 +112,24 @@ def _counts(x: np.ndarray, bins: Bins) -> np.ndarray:
 def share_errors(found: Shares, mass: np.ndarray) -> np.ndarray | None:
     """Standard errors of the share in each bin, if `mass` is its true probability; None with too few draws.
 
+    The errors are those of chains that move. A chain that never moved has no error that could be estimated: counted as
+    a piece, its distance to the others would widen the errors until they include any histogram.
+
     Let s_kj be the share of bin j in piece k. V_j = Var_k(s_kj)/K estimates the variance of the pooled share s_j, and
     c_j = V_j / (s_j(1 − s_j)/N) compares it with the variance of N independent draws. Numerator and denominator are
     averaged over neighbouring bins, since V_j of a single bin is rough and c varies slowly. The error is
     √(c_j·mass_j(1 − mass_j)/N), widened as Student's t, because V_j is an estimate.
     """
-    K, n_bins = found.counts.shape
-    s = found.pooled
-    independent = s * (1.0 - s) / found.total
-    if K < FEWEST_PIECES or not independent.any():
+    counts, sizes = found.counts[found.moved], found.sizes[found.moved]
+    K, n_bins = counts.shape
+    if K < FEWEST_PIECES:
         return None
-    V = np.square(found.counts / found.sizes[:, None] - s).sum(axis=0) / (K * (K - 1))
+    N = int(sizes.sum())
+    s = counts.sum(axis=0) / N
+    independent = s * (1.0 - s) / N
+    if not independent.any():
+        return None
+    V = np.square(counts / sizes[:, None] - s).sum(axis=0) / (K * (K - 1))
     spread = n_bins / 16  # width of the bell that averages; almost zero for few bins
     bell = np.exp(-0.5 * np.square((np.arange(n_bins)[:, None] - np.arange(n_bins)) / spread))
     V, independent = bell @ V, bell @ independent
@@ -106,7 +137,7 @@ def share_errors(found: Shares, mass: np.ndarray) -> np.ndarray | None:
     enough = independent > 1e-6 * independent.max()
     c = np.where(enough, V / np.where(enough, independent, 1.0), overall)
     freedom = (K - 1) * max(1.0, 2.0 * np.sqrt(np.pi) * spread)  # the bell averages that many bins
-    errors: np.ndarray = widening(freedom) * np.sqrt(c * mass * (1.0 - mass) / found.total)
+    errors: np.ndarray = widening(freedom) * np.sqrt(c * mass * (1.0 - mass) / N)
     return errors
 
 
@@ -118,7 +149,7 @@ def widening(freedom: float) -> float:
 class RunningMean(NamedTuple):
     """The mean over chains after `at` draws of each chain, and its standard error.
 
-    The error is NaN with too few draws, or if no chain moved.
+    The error is that of the chains that moved. It is NaN with too few draws, or if no chain moved.
     """
 
     at: np.ndarray
@@ -137,10 +168,10 @@ def running_means(x: np.ndarray, checkpoints: int) -> RunningMean:
     sums = np.add.reduceat(x, at[:-1], axis=1, dtype=float)
     sums = np.concatenate([np.zeros((chains, 1)), np.cumsum(sums, axis=1)], axis=1)
     mean = sums[:, 1:].sum(axis=0) / (chains * at[1:])
-    error = np.full(mean.size, np.nan)
+    error, moving = np.full(mean.size, np.nan), sums[tell_errors(x)]
     for seen in range(1, at.size):
         ends = cuts(chains, seen)
-        means = np.diff(sums[:, ends], axis=1) / np.diff(at[ends])
+        means = np.diff(moving[:, ends], axis=1) / np.diff(at[ends])
         if means.size >= FEWEST_PIECES and np.ptp(means) > ROUNDING * np.abs(means).max():
             error[seen - 1] = widening(means.size - 1) * means.std(ddof=1) / np.sqrt(means.size)
     return RunningMean(at[1:], mean, error)

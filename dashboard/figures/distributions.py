@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.figures import look
-from dashboard.figures.batches import REACH, Bins, Shares, share_errors, shares
+from dashboard.figures.batches import REACH, Bins, Shares, share_errors, shares, stuck
 from dashboard.figures.look import Chart, Series, count, digits, floats, plain, symbol
 from mahmc.targets import Truth
 
@@ -55,7 +55,8 @@ def density(runs: Runs, truth: Truth | None, name: str) -> Chart:
         if i == 0 and error is not None:
             level, reach = mass / bins.width, REACH * error / bins.width
             low, high = np.maximum(level - reach, 0), level + reach
-            look.band(figure, bins.middles, low, high, look.NEUTRAL, shape="hvh", name="95 % Monte Carlo")
+            label_of_band = "95 % Monte Carlo" if found.moved.any() else "95 % of the reference"
+            look.band(figure, bins.middles, low, high, look.NEUTRAL, shape="hvh", name=label_of_band)
         series = Series(label, look.SAMPLER_COLOURS[sampler], symbol(name), i)
         _add_histogram(figure, bins, found.pooled / bins.width, series)
         words.append(_histogram_words(label, found, mass, error, bins.middles, name))
@@ -63,7 +64,18 @@ def density(runs: Runs, truth: Truth | None, name: str) -> Chart:
         _add_true_density(figure, truth, symbol(name))
     against = f" against the {look.truth_label(truth)} density" if truth else ""
     alt = f"Histogram of {plain(name)}{against}. {' '.join(words)}"
-    return look.finished("density", figure, alt, truth_known=truth is not None)
+    return _with_stuck(look.finished("density", figure, alt, truth_known=truth is not None), runs[0][2])
+
+
+def _with_stuck(chart: Chart, x: np.ndarray) -> Chart:
+    """The chart with a caption that says which chains of the first run have no Monte Carlo error."""
+    still = int(stuck(x).sum())
+    if not still:
+        return chart
+    if still == len(x):
+        return chart._replace(caption=look.ALL_STUCK)
+    text = f"{still} of {len(x)} chains are stuck. Errors are those of the other chains."
+    return chart._replace(caption=f"{chart.caption} {text}")
 
 
 def _without_draws(kind: str, figure: go.Figure, truth: Truth | None, name: str) -> Chart:
@@ -99,7 +111,10 @@ def choose_bins(draws: Sequence[np.ndarray], support: tuple[float, float] | None
 
 
 def truth_by_bin(truth: Truth | None, bins: Bins, found: Shares) -> tuple[np.ndarray, np.ndarray | None]:
-    """The true probability of each bin, and the standard error of the share of draws in the bin."""
+    """The true probability of each bin, and the standard error of the share of draws in the bin.
+
+    If no chain moved, the error is that of the truth alone, or None if the truth is exact.
+    """
     if truth is None:
         return np.full(bins.n, np.nan), None
     within = bins.low + bins.width / 64 * (np.arange(64 * bins.n).reshape(bins.n, 64) + 0.5)
@@ -108,10 +123,11 @@ def truth_by_bin(truth: Truth | None, bins: Bins, found: Shares) -> tuple[np.nda
     else:
         mass = bins.width * np.asarray(truth.density(within)).mean(axis=1)
     error = share_errors(found, mass)
-    if error is None:
-        return mass, None
     # The reference's errors in its own neighbouring bins may be correlated: their mean is an upper bound.
-    return mass, np.hypot(error, bins.width * np.asarray(truth.density_se(within)).mean(axis=1))
+    of_truth = bins.width * np.asarray(truth.density_se(within)).mean(axis=1)
+    if error is None:
+        return mass, of_truth if of_truth.any() and not found.moved.any() else None
+    return mass, np.hypot(error, of_truth)
 
 
 def _add_histogram(figure: go.Figure, bins: Bins, heights: np.ndarray, series: Series) -> None:
@@ -132,7 +148,7 @@ def _histogram_words(
 ) -> str:
     text = f"{label}: {count(found.total, 'draw')}"
     enough = found.total * mass >= FEWEST_EXPECTED
-    if error is not None and enough.any():
+    if error is not None and enough.any() and found.moved.any():
         off = np.where(enough, np.abs(found.pooled - mass) / np.where(enough, error, 1.0), 0.0)
         worst = int(off.argmax())
         text += f", largest deviation {digits(off[worst], 2)} Monte Carlo errors at {plain(name)} = "
@@ -174,7 +190,7 @@ def mass(runs: Runs, truth: Truth | None, name: str) -> Chart:
         return _without_draws("mass", figure, truth, name)
     against = f" against the {look.truth_label(truth)} masses" if truth else ""
     alt = f"Relative frequencies of {plain(name)}{against}. {' '.join(words)}"
-    return look.finished("mass", figure, alt, truth_known=truth is not None)
+    return _with_stuck(look.finished("mass", figure, alt, truth_known=truth is not None), runs[0][2])
 
 
 def _add_bars(figure: go.Figure, values: np.ndarray, heights: np.ndarray, series: Series) -> None:

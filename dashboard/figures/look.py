@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from colorsys import hls_to_rgb, rgb_to_hls
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ MOST_CHAINS = 16  # that are drawn; the eye cannot distinguish more
 MOST_POINTS_OF_ONE = 2_000  # of one line
 
 SHADES = (0.12, 0.38)  # luminances of the darkest and the lightest shade that are visible on both pages
+HUES = 0.09  # of the circle: how far the hues of the darkest and the lightest shade are from the sampler's
 
 NEUTRAL = "#787878"  # equal contrast to white and to nearly black
 CLEAR = "rgba(0,0,0,0)"
@@ -81,6 +83,9 @@ WITHOUT_TRUTH = {
     "mass": "The bars should keep their heights as draws are added. The truth is unknown.",
     "running_mean": "The band should narrow and stay inside the earlier band. The true value is unknown.",
 }
+
+
+ALL_STUCK = "All chains are stuck: this quantity never changed, so there is no Monte Carlo error and no band for it."
 
 
 class Chart(NamedTuple):
@@ -195,14 +200,19 @@ def faded(colour: str, alpha: float) -> str:
 
 
 def shades(colour: str, n: int) -> list[str]:
-    """So many shades of a colour from dark to light, for the chains of a sampler."""
+    """So many shades of a colour from dark to light, for the chains of a sampler. Their hues differ a little too."""
     if n == 1:
         return [colour]
+    hue, lightness, saturation = rgb_to_hls(*(part / 255 for part in rgb(colour)))
     share = np.linspace(-1.0, 1.0, 201)[:, None]  # of black (negative) or white
-    mixed = np.array(rgb(colour)) * (1 - abs(share)) + 255 * np.maximum(share, 0)
-    luminance = np.power(mixed / 255, 2.2) @ [0.2126, 0.7152, 0.0722]
-    picked = np.searchsorted(luminance, np.geomspace(*SHADES, n))
-    return ["#" + "".join(f"{round(part):02X}" for part in mixed[i]) for i in picked]
+    found = []
+    for turn, target in zip(np.linspace(-HUES, HUES, n), np.geomspace(*SHADES, n), strict=True):
+        turned = 255 * np.array(hls_to_rgb((hue + turn) % 1.0, lightness, saturation))
+        mixed = turned * (1 - abs(share)) + 255 * np.maximum(share, 0)
+        luminance = np.power(mixed / 255, 2.2) @ [0.2126, 0.7152, 0.0722]
+        picked = mixed[np.searchsorted(luminance, target)]
+        found.append("#" + "".join(f"{round(part):02X}" for part in picked))
+    return found
 
 
 def symbol(name: str, subscript: str = "<sub>{}</sub>") -> str:

@@ -17,9 +17,10 @@ from starlette.routing import Route
 
 _BROWSER = Path(__file__).parent / "browser"
 _SCRIPTS = (
-    "dom", "chart", "status", "words", "table", "files", "matrix", "moving", "player", "part", "address", "reader", "entry",
+    "dom", "chart", "status", "words", "table", "files", "matrix", "moving", "player", "keys", "part", "address", "reader",
+    "entry",
 )  # fmt: skip
-_STYLES = ("chart", "status", "words", "table", "files", "matrix", "moving", "player", "reader")
+_STYLES = ("chart", "status", "words", "table", "files", "matrix", "moving", "player", "keys", "reader")
 _FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
 _PLOTLY_FILE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 

@@ -14,7 +14,7 @@ import streamlit as st
 
 from dashboard.live.assets import MODULE
 
-Kind = Literal["status", "remarks", "lines", "table", "matrix", "files", "chart", "moving", "player"]
+Kind = Literal["status", "remarks", "lines", "table", "matrix", "files", "chart", "moving", "player", "keys"]
 
 OUT_OF_REACH = (
     "This page cannot load its charts: the server's addresses below live/ cannot be reached. If the dashboard is "
@@ -70,7 +70,7 @@ def part(place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any
     """A place that the browser fills. The same key and place in the next run keep their DOM nodes.
 
     `on_event` gets the user's action as plain JSON: from a matrix {"chosen": [row, column]} or {"row": [row]}, from a
-    player {"draws": number}.
+    player {"draws": number}, from keys {"action": name}.
     """
     key = f"live.{place}" if key is None else key
 

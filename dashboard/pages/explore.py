@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from dashboard.live import component
 from dashboard.pages import page
 from dashboard.settings import link, presets
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads
+from dashboard.views import beads, present
 from dashboard.views.beside import Beside
 from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, ViewState
 from dashboard.widgets import controls, sampling, slots, trajectory, uploading
@@ -24,7 +25,9 @@ from mahmc.targets import FAMILIES, Target
 
 
 def sidebar(here: Controls) -> None:
-    """All controls."""
+    """All controls. Present mode has none."""
+    if here.settings.present:
+        return
     with st.sidebar:
         controls.segmented(here, "view", "Depth", help="Simple: the main controls. Full: every control and diagnostic.")
         full = here.settings.view == "full"
@@ -96,10 +99,15 @@ def _run(here: Controls) -> None:
 
 def body(here: Controls, shown: ViewState) -> None:
     """Lay out the title with the main button, the live charts, and the diagnostics after a run."""
+    if here.settings.present:
+        _present(here, shown)
+        return
     _head(here, shown)
     page.problem(here)
     with page.place("guide"):
         _guide(here)
+    with page.place("pace"):
+        _pace(here, shown)
     with page.place("live"):
         component.part("status", "status")
         component.part("origin", "lines")
@@ -108,6 +116,7 @@ def body(here: Controls, shown: ViewState) -> None:
             component.part("ratio", "lines")
     with page.place("quantity"):
         _choose_quantity(here, shown)
+        _choose_trace(here)
     with page.place("beside"):
         if shown.beside is not None:
             _beside(shown.beside)
@@ -165,6 +174,62 @@ def _beside(beside: Beside) -> None:
         for column, mark in zip(st.columns(per_row), row, strict=False):
             with column:
                 component.part(f"remarks.{mark}", "remarks")
+
+
+def _pace(here: Controls, shown: ViewState) -> None:
+    """How fast the run draws, with pause and single draws. All of this works while the run goes on."""
+    tab, job = here.tab, shown.present
+    running = job is not None and job.alive and not job.result.paused
+    with st.container(horizontal=True, vertical_alignment="bottom", key="explore.pace.row"):
+        controls.segmented(
+            here, "pace", "Draws a second", present.PACE_TITLES, hidden=False,
+            help="The pace of each chain after the warm-up, which is always fast. The draws are the same at any pace. "
+                 "Set the warm-up to 0 to watch chains from their start.",
+        )  # fmt: skip
+        if running or job is None or not (job.alive or job.status is Status.STOPPED):
+            st.button("Pause", icon=":material/pause:", key="explore.pause", on_click=tab.pause, disabled=not running)
+        else:
+            st.button("Continue", icon=":material/resume:", key="explore.goon", on_click=tab.resume, args=("explore",))
+        st.button("Step", icon=":material/skip_next:", key="explore.step", on_click=tab.step,
+                  disabled=shown.spec is None, help="Make one draw of each chain, and pause")  # fmt: skip
+        st.button("Present", icon=":material/present_to_all:", key="explore.present", on_click=here.take,
+                  args=("present", True), help="Large type for a projector, with keys. Escape leads back")  # fmt: skip
+
+
+def _choose_trace(here: Controls) -> None:
+    """What the trace shows."""
+    with st.container(horizontal=True, key="explore.trace.row"):
+        controls.segmented(here, "trace", "Draws in the trace while chains run",
+                           {"last": "Last draws", "all": "All draws"})  # fmt: skip
+        controls.segmented(here, "lines", "Chains in the trace", {"four": "4 chains", "all": "All chains"})
+
+
+def _present(here: Controls, shown: ViewState) -> None:
+    """For a projector: the state of the run, two charts, and the keys. The style sheet makes all of it large."""
+    spec = shown.job.result.spec if shown.job else shown.spec
+    with page.place("title"):
+        if spec is not None:
+            st.subheader(f"{spec.method.label} on {spec.target.upper()}", anchor=False)
+    with page.place("live"):
+        component.part("status", "status")
+        component.part("remarks", "remarks")
+    with page.place("charts"):
+        page.charts([r for r in shown.view().charts if r.place in LIVE_CHARTS])
+    component.part("keys", "keys", on_event=lambda event: _pressed(here, event))
+
+
+def _pressed(here: Controls, event: Any) -> None:
+    """A key of Present mode."""
+    tab, pace = here.tab, here.settings.pace
+    actions: dict[str, Callable[[], None]] = {
+        "run": tab.run_settings, "pause": tab.pause, "resume": lambda: tab.resume("explore"), "step": tab.step,
+        "next": tab.next_preset, "leave": lambda: here.take("present", False),
+        "slower": lambda: here.take("pace", present.another_pace(pace, -1)),
+        "faster": lambda: here.take("pace", present.another_pace(pace, 1)),
+    }  # fmt: skip
+    action = event.get("action") if isinstance(event, dict) else None
+    if action in actions:
+        actions[action]()
 
 
 def _choose_quantity(here: Controls, shown: ViewState) -> None:
@@ -257,6 +322,8 @@ def _pin_row(here: Controls, pin: Pin, note: str) -> None:
 
 def share(here: Controls, shown: ViewState) -> None:
     """Show the link, the program and the files."""
+    if here.settings.present:
+        return
     spec, target = (shown.job.result.spec, shown.target) if shown.job else (shown.spec, shown.target)
     if spec is None or target is None:
         return

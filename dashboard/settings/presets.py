@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from dashboard.settings.explore import LOOKS
+
 RUN = {"run": "1"}
 
 
@@ -29,16 +31,13 @@ class Preset(NamedTuple):
         return {**self.query, **RUN} if self.run else self.query
 
 
-ONLY_LOOKS = ("view", "follow", "quantity")  # entries that change what is shown of a run, not the run
-
-
 def found(page: str, query: Mapping[str, str]) -> Preset | None:
     """The preset that gives the runs of this link to a page."""
     return next((preset for preset in PRESETS if preset.page == page and _runs(preset.query) == _runs(query)), None)
 
 
 def _runs(query: Mapping[str, str]) -> dict[str, str]:
-    return {name: text for name, text in query.items() if name not in ONLY_LOOKS}
+    return {name: text for name, text in query.items() if name not in LOOKS}
 
 
 PRESETS = (

@@ -15,10 +15,10 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads, origin, words
+from dashboard.views import beads, origin, present, words
 from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import of_run
-from dashboard.views.view import SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, status
+from dashboard.views.view import AT_A_PACE, SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, status
 from dashboard.views.warnings import warnings
 from dashboard.work import files
 from dashboard.work.estimates import Estimates
@@ -112,7 +112,7 @@ class ViewState:
 
     @property
     def full(self) -> bool:
-        return self.settings.view == "full"
+        return self.settings.view == "full" and not self.settings.present
 
     @property
     def result(self) -> RunResult | None:
@@ -144,7 +144,9 @@ class ViewState:
         alive = any(job.alive for job in jobs)
         estimating = any(job.result.estimating for job in (*jobs, *(pin for _, pin in self.now.pins)))
         begun = job is not None and job.result.done > 0
-        state = tuple((job.number, job.alive, "" if job.alive else job.status) for job in jobs)
+        paced = any(job.alive and job.result.paced for job in jobs)
+        paused = job is not None and job.result.paused
+        state = tuple((job.number, job.alive, "" if job.alive else job.status, job.alive and job.result.paused) for job in jobs)
         shown = tuple(column.mark for column in self.beside.columns) if self.beside else ()
         parts = {
             "status": self._status(),
@@ -152,14 +154,16 @@ class ViewState:
             "remarks": self._remarks(),
             "files": self._files(),
         }
+        parts |= self.beside.parts() if self.beside else {}
+        parts |= {"keys": present.keys(self.settings, job)} if self.settings.present else {}
         return View(
-            parts=parts | (self.beside.parts() if self.beside else {}),
+            parts=parts,
             charts=list(self._charts()),
             layout=(state, self.names, self.at_rest and not estimating, len(self.now.pins), shown),
             busy=alive or estimating,
-            live=alive,
+            live=alive and not paced,  # at a pace, all charts show each draw
             faded=self.stale,
-            seconds=SECONDS if begun or not alive else SOON,
+            seconds=SOON if alive and not begun or paused else AT_A_PACE if paced else SECONDS,
         )
 
     def _status(self) -> dict[str, Any]:
@@ -202,9 +206,11 @@ class ViewState:
         if self.beside is not None:
             yield from self.beside.charts()
         for place, title, make in self._makers(target, name):
-            closer = self._closer_trace if place == "trace" else None
+            is_trace = place == "trace"
+            seen = (*about, self.settings.window, self.settings.lines) if is_trace else about
+            closer = self._closer_trace if is_trace else None
             if self.beside is None or place not in LIVE_CHARTS:
-                yield ChartRequest(place, about, size, make, title, origin=self.origin, closer=closer)
+                yield ChartRequest(place, seen, size, make, title, origin=self.origin, closer=closer)
         if self.full and self.at_rest:
             for place, make in self._makers_at_rest().items():
                 yield ChartRequest(place, (number, name), size, make, origin=self.origin)
@@ -232,14 +238,24 @@ class ViewState:
         return self.job.result.spec.sampler if self.job else self.settings.choices.sampler
 
     def _trace(self) -> Chart:
+        """All draws; while chains run, the last draws, each marked as accepted or rejected."""
         alive = self.job is not None and self.job.alive
         points = figures.MOST_POINTS_LIVE if alive else figures.MOST_POINTS
-        warmup = self.result.get(self.name, warmup=True) if self.result is not None else None
-        return figures.trace(self._draws(self.name), self.name, self._sampler, warmup, points)
+        window = figures.LAST_DRAWS if alive and self.settings.window == "last" else None
+        return self._trace_of(points=points, window=window)
 
     def _closer_trace(self, low: float, high: float) -> Chart:
-        warmup = self.result.get(self.name, warmup=True) if self.result is not None else None
-        return figures.trace(self._draws(self.name), self.name, self._sampler, warmup, between=(low, high))
+        return self._trace_of(between=(low, high))
+
+    def _trace_of(self, **about: Any) -> Chart:
+        result, x = self.result, self._draws(self.name)
+        if result is None:
+            return figures.trace(x, self.name, self._sampler)
+        chains = {"chains": figures.FEW_CHAINS} if self.settings.lines == "four" else {}
+        at = result.position
+        position = figures.Draws(result.get(at), result.get(at, warmup=True)) if at else None
+        warmup = result.get(self.name, warmup=True)
+        return figures.trace(x, self.name, self._sampler, warmup, position=position, **chains, **about)
 
     def _running_mean(self) -> Chart:
         truth = self.target.truth.of(self.name) if self.target else None

@@ -15,6 +15,7 @@ from dashboard.figures.look import Chart
 
 HEIGHT = 320  # pixels of a chart, by default
 SECONDS = 0.4  # between two requests of the browser while work runs
+AT_A_PACE = 0.06  # the same while a run draws at a slow pace, so that people see each draw
 SOON = 0.1  # between two requests until there is something to show
 
 

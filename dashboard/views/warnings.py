@@ -15,11 +15,20 @@ def warnings(result: RunResult, estimates: Estimates | None, name: str, alive: b
     if result.run is None or result.drawn < FEWEST_DRAWS:
         return []
     wrong = [f"{spec.method.title} is wrong on purpose. {spec.method.wrong}"] if spec.method.wrong else []
-    found = [*wrong, *_step_size(result)]
+    found = [*wrong, *_stuck(result), *_step_size(result)]
     if estimates is None:
         return found
     found += problems.mixing(name, estimates.ess_bulk, estimates.rhat, estimates.spread_of_means)
     return found if alive else found + problems.rough(name, estimates.ess_bulk, spec.chains)
+
+
+def _stuck(result: RunResult) -> list[str]:
+    if not result.stuck:
+        return []
+    text = f"{words.stuck(result).strip().removesuffix('.')}: every proposal since the warm-up was rejected."
+    if result.stuck == result.spec.chains:
+        return [f"{text} The histogram shows only where chains stand, and there is no Monte Carlo error."]
+    return [f"{text} All charts count these chains, but Monte Carlo errors are those of the chains that moved."]
 
 
 def _step_size(result: RunResult) -> list[str]:

@@ -67,9 +67,26 @@ def run_status(job: Snapshot[RunResult] | None) -> str:
             Status.STOPPED: "Stopped before the first draw.",
         }.get(job.status, "Loading the kernels. The first time they are compiled, which takes a few seconds.")
     done = f"{progress.done:,} of {spec.slots:,} draws of each chain"
+    still = stuck(job.result)
     if job.status is Status.FINISHED:
-        return f"Finished: {done} in {seconds(progress.seconds)}."
+        return f"Finished: {done} in {seconds(progress.seconds)}.{still}"
     if job.status is Status.STOPPED or not job.alive:
-        return f"Stopped at {done}. Press Continue to go on exactly from there."
-    phase = "Warming up" if progress.done < spec.warmup else "Drawing"
-    return f"{phase}: {done}, about {seconds(progress.seconds_left)} left."
+        return f"Stopped at {done}. Press Continue to go on exactly from there.{still}"
+    if job.status is Status.WAITING:
+        return f"Waiting at {done}: the server is busy with other runs."
+    if job.result.paused:
+        return f"Paused at {done}. Press Continue or Step to go on exactly from there.{still}"
+    if progress.done < spec.warmup:
+        return f"Warming up: {done}, about {seconds(progress.seconds_left)} left."
+    if job.result.paced:
+        return f"Drawing: {done}, {large(job.result.rate)} a second.{still}"
+    return f"Drawing: {done}, about {seconds(progress.seconds_left)} left.{still}"
+
+
+def stuck(result: RunResult) -> str:
+    """A sentence on chains that never moved; "" if all chains moved."""
+    if not result.stuck:
+        return ""
+    chains = result.spec.chains
+    which = "All chains are" if result.stuck == chains else f"{result.stuck} of {chains} chains {'is' if result.stuck == 1 else 'are'}"  # fmt: skip
+    return f" {which} stuck."

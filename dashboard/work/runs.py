@@ -15,6 +15,9 @@ from dashboard.work.pace import FASTEST, Pace
 from mahmc import Run, RunSpec
 from mahmc.run import Acceptance, Progress, scalar_names
 from mahmc.targets import Target
+from mahmc.targets.parts import elements
+
+FEWEST_TO_JUDGE = 50  # draws after which a chain that has not moved is called stuck
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,24 @@ class RunResult:
         assert self.run is not None
         x = self.run.get(name, warmup)
         return x[:, : min(self.done, self.spec.warmup) if warmup else self.drawn]
+
+    @property
+    def paced(self) -> bool:
+        """Whether the run draws at a chosen pace, or is paused, so that every draw can be watched."""
+        return self.paused or self.rate != FASTEST
+
+    @property
+    def stuck(self) -> int:
+        """The number of chains whose proposals were all rejected after the warm-up. With few draws no chain counts."""
+        if self.drawn < FEWEST_TO_JUDGE:
+            return 0
+        return int((self.acceptances["trajectory"].accepted == 0).sum())
+
+    @property
+    def position(self) -> str:
+        """A recorded quantity that changes if and only if a proposal for q^H is accepted; "" if there is none."""
+        moved = [q for q in self.target.density.quantities if q.source == "q" and q.name in self.spec.keep]
+        return elements(moved[0])[0] if moved else ""
 
     @property
     def acceptance(self) -> float:

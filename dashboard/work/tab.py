@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dashboard.settings import link
+from dashboard.settings import link, presets
 from dashboard.settings.checks import CONTESTS, CheckSettings
 from dashboard.settings.compare import CompareSettings
 from dashboard.settings.entries import Settings
 from dashboard.settings.explore import LOOKS, SLOTS, ExploreSettings
-from dashboard.settings.presets import PRESETS, RUN
+from dashboard.settings.presets import RUN
 from dashboard.settings.uploads import MOST_UPLOADS, Upload
 from dashboard.work.checks import CheckResults, CheckWork, Identity
 from dashboard.work.comparisons import CompareWork
@@ -239,13 +239,11 @@ class Tab:
 
     def next_preset(self) -> None:
         """Explore: put the next preset into the controls, and run it. What the page looks like stays."""
-        here = self.settings["explore"]
-        keep = {name: text for name, text in link.write(here).items() if name in LOOKS}
-        queries = [preset.query for preset in PRESETS if preset.page == "explore"]
-        now = {name: text for name, text in link.write(here).items() if name not in LOOKS}
-        plain = [{name: text for name, text in query.items() if name not in LOOKS} for query in queries]
-        at = plain.index(now) if now in plain else -1
-        self.follow("explore", keep | dict(queries[(at + 1) % len(queries)]))
+        now = link.write(self.settings["explore"])
+        looks = {name: text for name, text in now.items() if name in LOOKS}
+        here, shown = presets.found("explore", now), [preset for preset in presets.PRESETS if preset.page == "explore"]
+        at = shown.index(here) if here in shown else -1
+        self.follow("explore", looks | dict(shown[(at + 1) % len(shown)].query))
         self.run_settings()
 
     def run_settings(self) -> None:

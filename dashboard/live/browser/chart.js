@@ -31,6 +31,7 @@ class Chart {
     this.seeing.observe(this.node);
     this.listening = new AbortController();
     this.holdWhileDragging(this.listening.signal);
+    document.addEventListener(PRESENT, () => this.schedule(), { signal: this.listening.signal });
   }
 
   // A redraw disturbs a drag (the dragged axis jumps): new messages wait until the button is released.
@@ -74,7 +75,8 @@ class Chart {
     this.failed = false;
     this.drawn = version;
     setText(this.caption, shown.caption);
-    await this.Plotly.react(this.node, shown.figure.data, this.layout(template), CONFIG);
+    const [data, layout] = [shown.figure.data, this.layout(template)];
+    await this.Plotly.react(this.node, isPresenting() ? data.map(largeTrace) : data, layout, CONFIG);
     this.watch();
   }
 
@@ -97,14 +99,19 @@ class Chart {
   }
 
   // Long chains are drawn by their peaks alone. Of a range that the user chose, the server has what lies between them.
+  // A request that is under way for the same range goes on: at a slow pace, messages come faster than answers.
   look() {
-    this.looking?.abort();
     const range = this.zoomed.xaxis;
+    if (this.looking && range && sameRange(this.looking.range, range)) return;
+    this.looking?.abort();
+    this.looking = undefined;
     if (!range || !this.message?.closer) return;
-    const { signal } = (this.looking = new AbortController());
+    const looking = (this.looking = Object.assign(new AbortController(), { range }));
+    const { signal } = looking;
     setTimeout(async () => {
       if (signal.aborted) return;
       const bytes = await this.askCloser(range, signal).catch(() => null); // the peaks stay, and the caption says so
+      if (this.looking === looking) this.looking = undefined;
       if (!bytes || signal.aborted) return;
       this.near = { ...decode(bytes), range };
       this.schedule();
@@ -120,7 +127,7 @@ class Chart {
       const range = this.zoomed[axis];
       if (range) Object.assign(themed[axis], { range: [...range], autorange: false });
     }
-    return themed;
+    return isPresenting() ? largeLayout(themed) : themed;
   }
 
   watch() {
@@ -208,6 +215,29 @@ function decode(bytes) {
   return JSON.parse(header, revive);
 }
 
+// In Present mode, type and lines are larger by this factor.
+const LARGE = 1.7;
+const scale = () => (isPresenting() ? LARGE : 1);
+const larger = (size) => (Array.isArray(size) ? size.map(larger) : size && size * LARGE);
+
+function largeTrace(trace) {
+  const { line, marker } = trace;
+  const large = { ...trace };
+  if (line) large.line = { ...line, width: larger(line.width ?? 2) };
+  if (marker) large.marker = { ...marker, size: larger(marker.size), line: marker.line && { ...marker.line, width: larger(marker.line.width) } };
+  return large;
+}
+
+function largeLayout(layout) {
+  const { annotations = [], shapes = [], margin = {} } = layout;
+  return {
+    ...layout,
+    annotations: annotations.map((note) => ({ ...note, font: { ...note.font, size: larger(note.font?.size ?? 13) } })),
+    shapes: shapes.map((shape) => ({ ...shape, line: { ...shape.line, width: larger(shape.line?.width) } })),
+    margin: { ...margin, r: larger(margin.r) },
+  };
+}
+
 // Streamlit's colours as a Plotly template. A template does not override what the figure sets.
 function theme(node) {
   const style = getComputedStyle(node);
@@ -220,7 +250,7 @@ function theme(node) {
     layout: {
       paper_bgcolor: clear,
       plot_bgcolor: clear,
-      font: { color: text, family: get("font"), size: 13 },
+      font: { color: text, family: get("font"), size: 13 * scale() },
       colorway: get("chart-categorical-colors").split(/,(?![^(]*\))/),
       hoverlabel: { bgcolor: get("background-color"), bordercolor: line, font: { color: text } },
       modebar: { bgcolor: clear, color: muted, activecolor: text },

@@ -9,6 +9,7 @@ const KINDS = {
   moving: Moving,
   files: Files,
   player: Player,
+  keys: Keys,
   chart: Chart,
 };
 
