@@ -72,7 +72,7 @@ class Parameter:
         low = "(" if self.low_open or self.low == -math.inf else "["
         high = ")" if self.high_open or self.high == math.inf else "]"
         what = {"int": "a whole number in ", "float": "in ", "floats": "numbers, each in "}[self.kind]
-        return f"{what}{low}{self.low:g}, {self.high:g}{high}"
+        return f"{what}{low}{exact(self.low)}, {exact(self.high)}{high}"
 
     def check(self, value: Any) -> Any:
         """Check a value.
@@ -161,6 +161,28 @@ class Parameter:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         return InvalidInput(f"{self.name} = {shown} is not allowed: {self.title.lower()} must be {self.range}.")
+
+
+def exact(number: float) -> str:
+    """A number in few digits if these are all its digits, else in full.
+
+    Parameters
+    ----------
+    number
+        The number.
+
+    Returns
+    -------
+    str
+        The text, which reads back as the same number.
+
+    Examples
+    --------
+    >>> mahmc.parameters.exact(1e7), mahmc.parameters.exact(2**53 - 1), mahmc.parameters.exact(0.123456789)
+    ('1e+07', '9007199254740991', '0.123456789')
+    """
+    text = f"{number:g}"
+    return text if float(text) == number else repr(int(number) if float(number).is_integer() else float(number))
 
 
 def whole_number(text: str) -> int:

@@ -264,11 +264,15 @@ def test_what_cannot_be_compared_is_told_and_cannot_be_run(query: dict[str, str]
     assert page.button("Run").disabled
 
 
-def test_an_entry_out_of_range_is_refused_and_nothing_is_lost() -> None:
+def test_an_entry_out_of_range_stays_with_its_reason_and_nothing_runs() -> None:
     page = opened("compare").set("ε Step size", 0.0, of="hmc")
-    assert "epsilon = 0.0 is not allowed" in page.app.toast[0].value
+    assert page.widget("ε Step size", of="hmc").value == 0.0
+    assert "ε Step size = 0 is not allowed: enter a number in (0, 100" in page.warned
+    assert page.button("Run").disabled
+    page.press("Back to 0.035")
     assert page.widget("ε Step size", of="hmc").value == 0.035
     assert page.link == {}
+    assert not page.warned
 
 
 def test_a_bad_link_is_told_and_shows_nothing_of_itself() -> None:

@@ -17,7 +17,7 @@ from dashboard.work import estimates
 from dashboard.work import job as jobs
 from dashboard.work.job import MOST_AT_ONCE
 from mahmc import Run, RunSpec
-from mahmc.samplers import PARAMETERS, SAMPLERS
+from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS
 from mahmc.targets import FAMILIES
 from tests.support.cases import pairs
 from tests.support.pages import DEADLINE, ENDLESS, SMALL, Page, ended, new_screen, opened, run, until
@@ -68,8 +68,18 @@ def test_the_simple_view_has_the_essentials(target: str) -> None:
     assert list(page.tiles) == ["Acceptance", "ESS, bulk", "ESS / gradient"]
     assert set(page.everything()) == {"trace", "density"}
     assert {"ε Step size", "L Leapfrogs"} <= page.labels()
-    assert not {"Draws", "Schedule", "Nᵁ Segments"} & page.labels()
+    assert {"Chains", "Draws"} <= page.labels()
+    assert page.widget("Seed").value == 0
+    assert not {"Schedule", "Update of qᴼ", "Warm-up", "Thinning"} & page.labels()
     assert not page.app.dataframe
+
+
+@pytest.mark.parametrize("sampler", EVERY_SAMPLER)
+def test_the_simple_view_has_all_sliders_of_the_sampler(sampler: str) -> None:
+    """They are the page's main promise."""
+    labels = opened(target="gmm", sampler=sampler).labels()
+    parameters = [PARAMETERS[name] for name in EVERY_SAMPLER[sampler].parameters]
+    assert {f"{p.symbol} {p.title}" for p in parameters} <= labels
 
 
 def test_controls_are_those_of_the_sampler() -> None:
@@ -138,11 +148,75 @@ def test_the_dice_give_another_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert page.run().widget("Seed").value == page.settings.seed == 4711
 
 
-def test_an_entry_out_of_range_is_refused_and_nothing_is_lost() -> None:
-    page = opened(sampler="mala-p", view="full").set("α Persistence of momentum, exact", 1.0)
-    assert "must be in [0, 1)" in page.app.toast[0].value
-    assert page.choices.values()["alpha"] == 0.995
-    assert page.widget("α Persistence of momentum, exact").value == 0.995
+ALPHA = "α Persistence of momentum"
+
+
+def test_an_entry_out_of_range_stays_with_its_reason_and_nothing_runs() -> None:
+    """What is on the screen is what runs: the field shows 1, so the earlier 0.995 must not run."""
+    page = opened(sampler="mala-p", **SMALL).press("Run").ended().set(f"{ALPHA}, exact", 1.0)
+    assert page.widget(f"{ALPHA}, exact").value == 1.0
+    assert f"{ALPHA} = 1 is not allowed: enter a number in [0, 1)." in page.warned
+    assert ALPHA not in page.labels()  # a slider could not show it
+    assert all(button.disabled for button in page.app.button if button.label == "Run")
+    assert page.view.faded
+    page.press("Back to 0.995")
+    assert page.widget(f"{ALPHA}, exact").value == page.widget(ALPHA).value == page.spec.values["alpha"] == 0.995
+    assert not page.warned
+    assert not page.view.faded
+
+
+def test_a_click_just_after_an_entry_out_of_range_runs_nothing() -> None:
+    """The browser sends both at once: the button was still on when it was clicked."""
+    page = opened(sampler="mala-p", **SMALL)
+    page.widget(f"{ALPHA}, exact").set_value(1.0)
+    next(button for button in page.app.button if button.key == "explore.side.Run").click()
+    page.run()
+    assert "explore" not in page.tab.jobs
+    assert "is not allowed" in page.warned
+
+
+@pytest.mark.parametrize("typed", [2.5, -1.0, 1e30])
+def test_whole_numbers_are_refused_in_the_same_way(typed: float) -> None:
+    page = opened().set("Chains, exact", typed)
+    assert page.widget("Chains, exact").value == typed
+    assert "Chains = " in page.warned
+    assert "enter a whole number in [1, 1e+07]" in page.warned
+    page.set("Chains, exact", 5)
+    assert page.spec.chains == 5
+    assert not page.warned
+
+
+def test_a_refused_entry_goes_with_its_field() -> None:
+    page = opened(sampler="mala-p", view="full").set(f"{ALPHA}, exact", 1.0).set("Warm-up, exact", -1.0)
+    assert "Warm-up = -1" in page.warned
+    page.set("Sampler", "hmc").run()
+    assert ALPHA not in page.warned
+    assert "Warm-up = -1" in page.warned
+    page.set("Depth", "simple").run()
+    assert not page.warned
+    assert page.set("Sampler", "mala-p").widget(f"{ALPHA}, exact").value == 0.995
+
+
+def test_default_values_mend_the_entries_of_the_sampler() -> None:
+    page = opened(sampler="mala-p").set(f"{ALPHA}, exact", 1.0).set("Seed", -1.0).press("Paper's best values")
+    assert page.widget(f"{ALPHA}, exact").value == 0.995
+    assert page.warned.count("is not allowed") == page.warned.count("Seed = -1") > 0
+
+
+@pytest.mark.parametrize(
+    ("sampler", "label", "value"),
+    [("hmc", "ε Step size", 0.0333), ("hmc", "ε Step size", 3.0), ("hmc", "L Leapfrogs", 777),
+     ("mahmc", "Nᵁ Segments", 80), ("mala-pn", ALPHA, 0.99925), ("mala-pn", ALPHA, 0.9999)],
+)  # fmt: skip
+def test_slider_and_field_show_the_same_between_and_beyond_the_usual_stops(
+    sampler: str, label: str, value: float
+) -> None:
+    page = opened(sampler=sampler).set(f"{label}, exact", value)
+    assert page.widget(label).value == page.widget(f"{label}, exact").value == value
+    stop = another_stop(page.widget(label))
+    page.set(label, stop)
+    assert page.widget(label).value == page.widget(f"{label}, exact").value == stop
+    assert str(value) in link.write(page.set(label, value).settings).values()  # its stop stays
 
 
 def test_each_sampler_and_each_target_keeps_its_own_values() -> None:
@@ -240,7 +314,8 @@ def test_settings_that_make_no_run_are_told_and_cannot_be_run() -> None:
     page = opened(sampler="m-hmc", view="full").set("ε Step size, exact", 1e-6)
     assert "Take a shorter T" in page.warned
     assert page.button("Run").disabled
-    assert page.view.charts == []
+    charts = {request.place for request in page.view.charts}
+    assert {"trace", "density"} <= charts & page.places.keys()  # nothing jumps while a number is being changed
 
 
 def test_files_come_at_once_and_keep_their_addresses(monkeypatch: pytest.MonkeyPatch) -> None:

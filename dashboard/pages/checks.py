@@ -87,7 +87,7 @@ def _matrix(here: Controls, shown: ViewState) -> None:
         "Does a sampler draw from the right distribution? Each cell of the matrix tests one sampler on one target "
         "with a known truth. The last two samplers are wrong on purpose: cells turn red where a check finds the error."
     )
-    page.problem(here, shown.refusal)
+    page.problem(here, shown.refusal, here.settings.unusable)
     with page.place("live"):
         component.part("status", "status")
         component.part("origin", "lines")
@@ -107,7 +107,7 @@ def _run_button(
     done = "Everything is checked with these settings. Choose another seed for new draws." if not left else None
     st.button(
         label, key=key, icon=":material/play_arrow:", type="primary" if primary else "secondary", help=done,
-        disabled=not left or shown.working, on_click=_run, args=(here, cells),
+        disabled=not left or shown.working or bool(shown.settings.unusable), on_click=_run, args=(here, cells),
     )  # fmt: skip
 
 
@@ -241,7 +241,7 @@ def _contest_button(here: Controls, now: contest.ViewState) -> None:
                   args=(f"contest.{exhibit}",), help="Stop at once; the tests so far stay.")  # fmt: skip
     elif job is None or not (job.problem or job.result.finished):
         st.button("Run both", icon=":material/play_arrow:", key="contest.run", type="primary",
-                  on_click=here.tab.contest, args=(exhibit,),
+                  on_click=here.tab.contest, args=(exhibit,), disabled=bool(here.settings.unusable),
                   help=f"{CHAINS} chains of {CONTEST_DRAWS[-1]:,} draws each")  # fmt: skip
 
 

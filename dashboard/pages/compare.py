@@ -43,7 +43,7 @@ def sidebar(here: Controls) -> None:
         with page.place("samplers"):
             _samplers(here)
         for name in ("budget", "replicates"):
-            controls.field(here, name)
+            controls.only_field(here, name)
         controls.seed(here)
 
 
@@ -88,7 +88,7 @@ def _sampler(here: Controls, sampler: str) -> None:
         entries = here.settings.entries()
         for name in method.defaults(choices.target):
             if f"{sampler}.{name}" in entries:  # a schedule may replace this parameter
-                controls.field(here, f"{sampler}.{name}")
+                controls.only_field(here, f"{sampler}.{name}")
         if choices.updates(sampler):
             picked, used = choices.picked(sampler), choices.used(sampler)
             controls.multiselect(here, f"{sampler}.update", "Updates of qᴼ", help=trajectory.UPDATE_HELP, picked=picked)
@@ -166,7 +166,8 @@ def _start_buttons(here: Controls, shown: ViewState, refusal: str) -> None:
 
 
 def _run(here: Controls) -> None:
-    here.tab.compare(here.settings.comparison(here.tab.uploads))
+    with suppress(InvalidInput):  # a number was typed just before the click; the page says what is wrong
+        here.tab.compare(here.settings.comparison(here.tab.uploads))
 
 
 def _choose_quantity(here: Controls, shown: ViewState) -> None:

@@ -20,8 +20,10 @@ from dashboard.widgets.controls import Controls, bound
 from dashboard.work.job import Status
 from dashboard.work.tab import MOST_NAME, MOST_PINS, Pin
 from mahmc import RunSpec
-from mahmc.spec import RUN_PARAMETERS
 from mahmc.targets import FAMILIES, Target
+
+SIZE = ("chains", "draws")  # of a run; the seed follows
+RECORDED = ("warmup", "thin")
 
 
 def sidebar(here: Controls) -> None:
@@ -29,7 +31,11 @@ def sidebar(here: Controls) -> None:
     if here.settings.present:
         return
     with st.sidebar:
-        controls.segmented(here, "view", "Depth", help="Simple: the main controls. Full: every control and diagnostic.")
+        controls.segmented(
+            here, "view", "Depth",
+            help="Simple: the sampler's sliders and the size of the run. Full: also schedules, updates, the target's "
+                 "settings, and every diagnostic.",
+        )  # fmt: skip
         full = here.settings.view == "full"
         sampling.choose_target_and_sampler(here)
         with page.place("trajectory"):
@@ -39,6 +45,9 @@ def sidebar(here: Controls) -> None:
                 _drawing(here)
         with page.place("defaults"):
             sampling.offer_defaults(here)
+        for name in SIZE:
+            controls.number(here, name)
+        controls.seed(here)
         with page.place("more"):
             if full:
                 _more(here)
@@ -53,14 +62,12 @@ def sidebar(here: Controls) -> None:
 
 
 def _more(here: Controls) -> None:
-    """The parameters of the target, and the size of the run."""
+    """The parameters of the target, and what of each run is recorded."""
     with sampling.target_settings(here):
         uploading.choose(here)
-    with st.expander("Run: chains, draws, seed", key="explore.run.settings"):
-        for name in RUN_PARAMETERS:
-            if name != "seed":
-                controls.number(here, name)
-        controls.seed(here)
+    with st.expander("Warm-up and thinning", key="explore.run.settings"):
+        for name in RECORDED:
+            controls.number(here, name)
 
 
 def _drawing(here: Controls) -> None:
@@ -103,7 +110,7 @@ def body(here: Controls, shown: ViewState) -> None:
         _present(here, shown)
         return
     _head(here, shown)
-    page.problem(here)
+    page.problem(here, "" if shown.spec else here.tab.specs()[1])
     with page.place("guide"):
         _guide(here)
     with page.place("pace"):

@@ -56,6 +56,7 @@ def opened(name: str) -> Controls:
 def followed(here: Controls) -> Any:
     """The page's state at this moment. The browser follows the page from now on and shows its link as the address."""
     tab, page = here.tab, here.page
+    tab.forget_hidden(page, here.fields)
     shown = VIEW_STATES[page](here.settings, tab.snapshot())
     component.follow(
         _screen().address(page), shown.view().mark, link.text(here.settings), path="" if page == FIRST_PAGE else page,

@@ -131,6 +131,7 @@ class CompareSettings(Settings):
 
     def comparison(self, uploads: Uploads) -> Comparison:
         """The comparison of these settings; InvalidInput if nothing can be compared."""
+        self.require_usable()
         target = self.target(uploads)
         return Comparison(target, self.methods(target), self.budget, self.replicates, self.seed)
 

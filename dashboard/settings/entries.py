@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, Self
 
 from mahmc import InvalidInput, Parameter, schedules
 from mahmc.spec import ALTERNATE
@@ -153,8 +153,40 @@ class Entry:
     at: tuple[str, ...]
 
 
+class Refused(NamedTuple):
+    """A number that was typed and is not allowed, and why."""
+
+    typed: float
+    reason: str
+
+
+@dataclass(frozen=True)
 class Settings:
-    """The base of all pages' settings: frozen dataclasses that are changed entry by entry."""
+    """The base of all pages' settings: frozen dataclasses that are changed entry by entry.
+
+    `refused` are the numbers of fields on the screen that are not allowed. Nothing runs until they are mended, because
+    the fields show other numbers than a run would have. Links do not have them.
+    """
+
+    refused: Mapping[str, Refused] = field(default_factory=dict, kw_only=True)  # by field
+
+    @property
+    def unusable(self) -> str:
+        """Why these settings cannot be run: what is wrong with the fields; "" if nothing is."""
+        return " ".join(refused.reason for refused in self.refused.values())
+
+    def refusing(self, field: str, refused: Refused) -> Self:
+        """The settings with a number that is not allowed in this field."""
+        return replace(self, refused={**self.refused, field: refused})
+
+    def mended(self, *fields: str) -> Self:
+        """The settings without the refused numbers of these fields."""
+        return replace(self, refused={name: it for name, it in self.refused.items() if name not in fields})
+
+    def require_usable(self) -> None:
+        """Raise InvalidInput if a field shows a number that is not allowed."""
+        if self.unusable:
+            raise InvalidInput(self.unusable)
 
     def entries(self) -> dict[str, Entry]:
         """All values by their name in a link. An entry that others depend on comes first."""

@@ -131,6 +131,7 @@ class ExploreSettings(Settings):
 
     def spec(self, uploads: Uploads) -> RunSpec:
         """The run of these settings; InvalidInput if they are not allowed."""
+        self.require_usable()
         run = {name: getattr(self, name) for name in RUN_PARAMETERS}
         return RunSpec.of(self.choices.built(uploads), self.choices.sampler, **run, **self.choices.method())
 
@@ -197,4 +198,4 @@ class ExploreSettings(Settings):
     def adopting(self, spec: RunSpec) -> ExploreSettings:
         """These settings with the target, the sampler and the size of the run `spec`."""
         run = {name: getattr(spec, name) for name in RUN_PARAMETERS}
-        return replace(self, choices=self.choices.adopting(spec), **run)
+        return replace(self, choices=self.choices.adopting(spec), refused={}, **run)

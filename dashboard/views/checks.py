@@ -175,7 +175,7 @@ class ViewState:
             rows.append({"name": name, "title": title, "note": note, "squares": [s._asdict() for s in squares]})
         return {
             "columns": [{"name": name, "title": title} for name, title in columns],
-            "lines": rows, "chosen": list(self.chosen.key), "canRun": not self.working,
+            "lines": rows, "chosen": list(self.chosen.key), "canRun": not self.working and not self.settings.unusable,
         }  # fmt: skip
 
     def _square(self, cell: Cell) -> Square:

@@ -86,16 +86,21 @@ class ViewState:
 
     @cached_property
     def target(self) -> Target | None:
-        """The target of the run that is shown, or of the settings if there is no run."""
+        """The target of the run that is shown, or of the settings if there is no run; None if it is not allowed."""
         if self.job is not None:
             return self.job.result.target
-        return self.settings.choices.built(self.now.uploads) if self.spec else None
+        try:
+            return self.settings.choices.built(self.now.uploads)
+        except InvalidInput:
+            return None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The quantities that can be shown."""
-        spec = self.job.result.spec if self.job else self.spec
-        found = scalar_names(spec, self.target) if spec is not None and self.target is not None else ()
+        if self.target is None:
+            return ()
+        spec = self.job.result.spec if self.job else RunSpec.of(self.target, self.settings.choices.sampler)
+        found = scalar_names(spec, self.target)
         return tuple(name for name in found if name != "slice")
 
     @property

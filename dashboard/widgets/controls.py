@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 from zlib import crc32
 
 import streamlit as st
 
-from dashboard.settings.entries import Entry, Number, OneOf, Settings, SomeOf
+from dashboard.settings.entries import Entry, Number, OneOf, Refused, Settings, SomeOf
+from dashboard.widgets.markup import unmarked
 from dashboard.work.tab import Tab
 from mahmc import InvalidInput, Parameter
+from mahmc.parameters import exact
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Controls:
 
     tab: Tab
     page: str
+    fields: set[str] = field(default_factory=set)  # the number fields of this run of the page, by key
 
     @property
     def settings(self) -> Any:
@@ -35,12 +38,17 @@ class Controls:
         return entry
 
     def take(self, name: str, value: Any) -> None:
-        """Handle the event of a widget: change the entry."""
-        self.tab.change(self.page, name, value)
+        """Handle the event of a widget: change the entry. A refused number in its field goes."""
+        self.tab.replace(self.page, self.settings.with_(name, value).mended(self.key(self.entry(name))))
 
     def replace(self, settings: Settings) -> None:
         """Handle an event that changes several entries at once."""
         self.tab.replace(self.page, settings)
+
+    def mend(self, *fields: str) -> None:
+        """Forget the refused numbers of these fields."""
+        if self.settings.refused.keys() & {*fields}:
+            self.replace(self.settings.mended(*fields))
 
     def key(self, entry: Entry) -> str:
         """The key of a widget: a key for each place where an entry is kept, and for each list of options."""
@@ -151,18 +159,20 @@ def _options(entry: Entry) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------------------------ numbers
 
 
-def number(controls: Controls, name: str) -> None:
+def number(controls: Controls, name: str, parameter: Parameter | None = None) -> None:
     """A slider, and a field for exact input, of an entry that the registry describes."""
     entry = controls.entry(name)
-    slider_and_field(_parameter(entry), entry.value, controls.key(entry), lambda value: controls.take(name, value))
+    parameter = parameter or _parameter(entry)
+    slider_and_field(controls, parameter, entry.value, controls.key(entry), lambda value: controls.take(name, value))
 
 
-def field(controls: Controls, name: str, disabled: bool = False) -> None:
-    """A field without a slider. A value out of range is refused."""
+def only_field(controls: Controls, name: str) -> None:
+    """A field without a slider."""
     entry = controls.entry(name)
-    parameter = _parameter(entry)
-    _field(parameter, entry.value, controls.key(entry), lambda value: controls.take(name, value), visible=True,
-           disabled=disabled)  # fmt: skip
+    parameter, key = _parameter(entry), controls.key(entry)
+    _field(controls, parameter, entry.value, key, lambda value: controls.take(name, value), visible=True)
+    if refused := controls.settings.refused.get(key):
+        _say_refused(controls, parameter, entry.value, key, refused)
 
 
 def _parameter(entry: Entry) -> Parameter:
@@ -170,53 +180,100 @@ def _parameter(entry: Entry) -> Parameter:
     return entry.kind.parameter
 
 
-def slider_and_field(parameter: Parameter, value: Any, key: str, take: Callable[[Any], None]) -> None:
-    """A slider and a field that both show `value` and pass a new value to `take`."""
-    place = _nearest(parameter, value)
+def slider_and_field(
+    controls: Controls, parameter: Parameter, value: Any, key: str, take: Callable[[Any], None]
+) -> None:  # fmt: skip
+    """A slider and a field that both show `value` and pass a new value to `take`.
+
+    While the field has a number that is not allowed, the reason stands in place of the slider.
+    """
     left, right = st.columns([3, 2], vertical_alignment="bottom", wrap=False)
-    moved = bound(f"{key}.slider", place, lambda chosen: take(_plain(parameter, chosen)))
-    common: dict[str, Any] = {"value": place, "help": parameter.help, **moved}
-    if options := _stops(parameter):
-        left.select_slider(_label(parameter), options, format_func=short, **common)
-    else:
-        low, high = parameter.slider or (parameter.low, parameter.high)
-        step = parameter.step or (1 if parameter.kind == "int" else (high - low) / 200)
-        bounds: Any = [_plain(parameter, bound) for bound in (low, high)]
-        left.slider(_label(parameter), *bounds, step=_plain(parameter, step),
-                    format="%.5g" if parameter.kind == "float" else None, **common)  # fmt: skip
+    with left:
+        if refused := controls.settings.refused.get(key):
+            st.markdown(_label(parameter), help=parameter.help)
+            _say_refused(controls, parameter, value, key, refused)
+        else:
+            _slider(parameter, value, f"{key}.slider", take)
     with right:
-        _field(parameter, value, f"{key}.exact", take)
+        _field(controls, parameter, value, key, take)
+
+
+def _slider(parameter: Parameter, value: Any, key: str, take: Callable[[Any], None]) -> None:
+    """A slider that shows `value` exactly.
+
+    A value between or beyond the usual stops becomes one more stop. It stays for as long as the tab is open: stops that
+    went would move the handle while a person drags it.
+    """
+    more: set[int | float] = st.session_state.setdefault("stops", {}).setdefault(key, set())
+    more.add(value)
+    common: dict[str, Any] = {"value": value, "help": parameter.help}
+    common |= bound(key, value, lambda chosen: take(_clean(parameter, chosen)))
+    if options := _stops(parameter):
+        st.select_slider(_label(parameter), sorted({*options, *more}), format_func=short, **common)
+        return
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    step = parameter.step or (1 if parameter.kind == "int" else (high - low) / 200)
+    bounds = [_plain(parameter, bound) for bound in (min(low, *more), max(high, *more))]
+    st.slider(_label(parameter), *bounds, step=_plain(parameter, step),
+              format="%.12g" if parameter.kind == "float" else None, **common)  # fmt: skip
 
 
 def _field(
-    parameter: Parameter, value: Any, key: str, take: Callable[[Any], None], *, visible: bool = False,
-    disabled: bool = False,
+    controls: Controls, parameter: Parameter, value: Any, key: str, take: Callable[[Any], None], visible: bool = False
 ) -> None:  # fmt: skip
-    """A field for exact input."""
+    """A field for exact input. The browser sends every number, so that a refused number is known here.
 
-    def enter(typed: Any) -> None:
-        """Take the typed value. If it is out of range, the field shows the previous value again."""
+    With bounds or as whole numbers, Streamlit's field would keep some numbers to itself and show them all the same.
+    """
+    controls.fields.add(key)
+    refused = controls.settings.refused.get(key)
+    shown = float(refused.typed if refused else value)
+
+    def enter(typed: float) -> None:
+        """Take the typed number. If it is not allowed, it stays in the field with the reason, and nothing runs."""
         try:
-            take(parameter.check(typed))
-        except InvalidInput as refusal:
-            st.toast(str(refusal))
+            checked = parameter.check(typed)
+        except InvalidInput:
+            controls.replace(controls.settings.refusing(key, Refused(typed, _refusal(parameter, typed))))
+        else:
+            take(checked)
+            controls.mend(key)
 
     st.number_input(
-        _label(parameter) if visible else f"{_label(parameter)}, exact", value=value, disabled=disabled,
+        _label(parameter) if visible else f"{_label(parameter)}, exact", value=shown, format="%g",
         label_visibility="visible" if visible else "collapsed", help=parameter.help if visible else None,
-        format="%g" if parameter.kind == "float" else "%d", step=_step(parameter, value),
-        min_value=_bound(parameter, parameter.low), max_value=_bound(parameter, parameter.high),
-        **bound(key, value, enter),
+        step=_step(parameter, shown), **bound(key, shown, enter),
     )  # fmt: skip
+
+
+def _refusal(parameter: Parameter, typed: float) -> str:
+    return f"{_label(parameter)} = {exact(typed)} is not allowed: {_demand(parameter)}"
+
+
+def _demand(parameter: Parameter) -> str:
+    return f"enter {'' if parameter.kind == 'int' else 'a number '}{parameter.range}."
+
+
+def _say_refused(controls: Controls, parameter: Parameter, value: Any, key: str, refused: Refused) -> None:
+    """Say beside a field why its number is not allowed, and offer the value before."""
+    text = unmarked(f"{exact(refused.typed)} is not allowed: {_demand(parameter)}")
+    st.markdown(f":red[:small[{text}]]")
+    st.button(f"Back to {short(value)}", key=f"{key}.back", type="tertiary", icon=":material/undo:",
+              on_click=controls.mend, args=(key,))  # fmt: skip
 
 
 def seed(controls: Controls, name: str = "seed") -> None:
     """A field for the seed, with a button for a random seed."""
     left, right = st.columns([4, 1], vertical_alignment="bottom", wrap=False)
     with left:
-        field(controls, name)
+        only_field(controls, name)
     right.button("", icon=":material/casino:", help="A new seed", key=f"{controls.page}.dice",
-                 on_click=lambda: controls.take(name, secrets.randbelow(10**6)))  # fmt: skip
+                 on_click=lambda: controls.take(name, new_seed()))  # fmt: skip
+
+
+def new_seed() -> int:
+    """A random seed that is short enough to read and type."""
+    return secrets.randbelow(10**6)
 
 
 def _label(parameter: Parameter) -> str:
@@ -227,15 +284,15 @@ def _plain(parameter: Parameter, value: float) -> int | float:
     return int(value) if parameter.kind == "int" else float(value)
 
 
-def _bound(parameter: Parameter, bound: float) -> int | float | None:
-    """A bound as Streamlit takes it: None for infinity. The parameter's own check treats open bounds."""
-    return _plain(parameter, bound) if abs(bound) < 2**53 else None
+def _clean(parameter: Parameter, value: float) -> int | float:
+    """The value of a slider without the error of the browser's sums: 0.3 instead of 0.30000000000000004."""
+    return _plain(parameter, float(f"{value:.12g}"))
 
 
-def _step(parameter: Parameter, value: float) -> int | float:
+def _step(parameter: Parameter, value: float) -> float:
     """The step of + and −: one for integers, else a twentieth of the value."""
     if parameter.kind == "int":
-        return 1
+        return 1.0
     return parameter.step or float(f"{max(abs(value), 1e-6) / 20:.1g}")
 
 
@@ -251,14 +308,6 @@ def _stops(parameter: Parameter) -> list[int | float]:
     return [_plain(parameter, stop) for stop in sorted(found | {low, high}) if low <= stop <= high]
 
 
-def _nearest(parameter: Parameter, value: float) -> int | float:
-    """The position of the slider that is nearest to `value`, which may lie between stops or outside the slider."""
-    if options := _stops(parameter):
-        return min(options, key=lambda stop: abs(stop - value))
-    low, high = parameter.slider or (parameter.low, parameter.high)
-    return _plain(parameter, min(max(value, low), high))
-
-
 def short(value: float) -> str:
-    """A number as sliders show it."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    """A number as sliders show it: exactly."""
+    return f"{value:,}" if isinstance(value, int) else exact(value)

@@ -22,7 +22,6 @@ from mahmc.targets import FAMILIES
 
 TABLE_COLUMN = 72  # pixels: three columns fit the sidebar
 MIXTURE = ("weights", "means", "sds")  # lists of equal length that are edited as one table
-SIMPLE = ("epsilon", "L")  # parameters in the simple view
 Mixture = dict[str, tuple[float, ...]]
 
 
@@ -71,12 +70,12 @@ def choose_target_and_sampler(page: Controls, prefix: str = "") -> None:
     st.caption(EVERY_SAMPLER[choices.sampler].about)
 
 
-def choose_parameters(page: Controls, full: bool) -> None:
-    """A slider for each parameter of the sampler; in the simple view only for the parameters of all samplers."""
+def choose_parameters(page: Controls) -> None:
+    """A slider for each parameter of the sampler."""
     choices: Choices = page.settings.choices
     replaced = OF_ALTERNATE if choices.schedule() != ALTERNATE else ()
     for name in choices.values():
-        if name not in replaced and (full or name in SIMPLE):
+        if name not in replaced:
             controls.number(page, page.settings.named(choices.target, choices.sampler, name))
 
 
@@ -84,14 +83,16 @@ def offer_defaults(page: Controls) -> None:
     """A button that restores the default values, if other values were chosen."""
     choices: Choices = page.settings.choices
     method = EVERY_SAMPLER[choices.sampler]
-    if choices.best() == choices:
+    of_sampler = f"{page.page}.{choices.target}.{choices.sampler}."
+    refused = [field for field in page.settings.refused if field.startswith(of_sampler)]
+    if choices.best() == choices and not refused:
         return
     in_paper = choices.target in method.presets
     which = "best values of the paper" if in_paper and method.paper_ess else "default values"
     st.button(
         "Paper's best values" if in_paper else "Default values", icon=":material/menu_book:", width="stretch",
         key=f"{page.page}.defaults", help=f"Restore the {which} for this target and sampler.",
-        on_click=lambda: page.replace(replace(page.settings, choices=choices.best())),
+        on_click=lambda: page.replace(replace(page.settings.mended(*refused), choices=choices.best())),
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def choose(page: Controls, full: bool) -> None:
     able = choices.updates()
     if full and EVERY_SAMPLER[choices.sampler].takes_schedule and able:
         _choose_kind(page, kind)
-    sampling.choose_parameters(page, full)
+    sampling.choose_parameters(page)
     if not full:
         if kind != ALTERNATE:
             st.caption(f"Schedule: {verbatim(choices.schedule())}")
@@ -121,7 +121,7 @@ def _choose_iid(page: Controls) -> None:
     for part in parts:
         key = f"{page.page}.iid.{part.name}.{choices.target}.{choices.sampler}"
         take = _taker(page, values, part.name)
-        controls.slider_and_field(part, values[part.name], key, take)
+        controls.slider_and_field(page, part, values[part.name], key, take)
 
 
 def _weights(choices: Choices, names: list[str], shares: list[float]) -> list[float]:

@@ -129,6 +129,12 @@ class Tab:
         self.carried = self.settings["compare"].on_target_of(self.settings["explore"].choices)
         self.replace("compare", self.carried)
 
+    def forget_hidden(self, page: str, shown: Collection[str]) -> None:
+        """Forget the refused numbers of fields that are not on the screen any more."""
+        settings = self.settings[page]
+        if hidden := settings.refused.keys() - set(shown):
+            self.replace(page, settings.mended(*hidden))
+
     def problem(self, page: str) -> str:
         """The message about the link of a page; "" after something was run."""
         return self.problems.get(page, "")
@@ -320,6 +326,8 @@ class Tab:
     def check(self, cells: Collection[Cell]) -> None:
         """Checks: check these cells under the present settings."""
         settings = self.settings["checks"]
+        if settings.unusable:
+            return  # a number was typed just before the click; the page says what is wrong
         if len(cells) == 1:
             settings = replace(settings, cell=next(iter(cells)).key)
             self.settings["checks"] = settings
@@ -328,6 +336,8 @@ class Tab:
 
     def contest(self, exhibit: str) -> None:
         """Checks: run a correct and a wrong sampler side by side."""
+        if self.settings["checks"].unusable:
+            return
         case, samplers = CONTESTS[exhibit]
         for other in CONTESTS:
             self.stop(f"contest.{other}")
