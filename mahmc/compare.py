@@ -26,6 +26,7 @@ import numpy as np
 
 from mahmc import diagnostics, targets
 from mahmc.notebook import table_as_html
+from mahmc.numerals import exact
 from mahmc.parameters import InvalidInput, choose
 from mahmc.run import Run
 from mahmc.samplers import PAPER_SAMPLERS, SAMPLERS
@@ -452,8 +453,8 @@ def _budgets(specs: Mapping[str, RunSpec], wanted: int, chains: int) -> tuple[in
     fewest = math.ceil(chains * most * FEWEST_DRAWS)
     if wanted < fewest:
         raise InvalidInput(
-            f"{wanted:,} leapfrogs are too few for an ESS: {chains} chains with {most:g} leapfrogs for each draw need "
-            f"at least {fewest:,}, for {FEWEST_DRAWS} draws each. Raise the budget, or take fewer chains."
+            f"{wanted:,} leapfrogs are too few for an ESS: {chains} chains with {exact(most)} leapfrogs for each draw "
+            f"need at least {fewest:,}, for {FEWEST_DRAWS} draws each. Raise the budget, or take fewer chains."
         )
     if unit > MOST_ROUNDING * wanted:
         raise InvalidInput(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+from mahmc.numerals import exact
+
 
 class InvalidInput(ValueError):
     """A given value cannot be used. The message says the value, the allowed values, and what to do."""
@@ -161,28 +163,6 @@ class Parameter:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         return InvalidInput(f"{self.name} = {shown} is not allowed: {self.title.lower()} must be {self.range}.")
-
-
-def exact(number: float) -> str:
-    """A number in few digits if these are all its digits, else in full.
-
-    Parameters
-    ----------
-    number
-        The number.
-
-    Returns
-    -------
-    str
-        The text, which reads back as the same number.
-
-    Examples
-    --------
-    >>> mahmc.parameters.exact(1e7), mahmc.parameters.exact(2**53 - 1), mahmc.parameters.exact(0.123456789)
-    ('1e+07', '9007199254740991', '0.123456789')
-    """
-    text = f"{number:g}"
-    return text if float(text) == number else repr(int(number) if float(number).is_integer() else float(number))
 
 
 def whole_number(text: str) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mahmc.glossary import PANELS, TERMS, Panel
 from mahmc.kernels import (
     MixedParameters,
     PersistentParameters,
@@ -29,47 +30,21 @@ PARAMETERS = {
     p.name: p
     for p in (
         Parameter(
-            "epsilon", "ε", "Step size",
-            "The step size of the leapfrog. If it is too small, gradients are wasted. If it is too large, most moves "
-            "are rejected; above about twice the smallest scale of the target the leapfrog is unstable. For BLR the "
-            "step size is multiplied by 1/√τ.",
+            "epsilon", "ε", *TERMS["epsilon"],
             low=0.0, high=100.0, low_open=True, slider=(0.001, 2.0), log=True, default=0.1,
         ),
+        Parameter("L", "L", *TERMS["L"], kind="int", low=1, high=10_000, slider=(1, 200), log=True, default=10),
+        Parameter("n_u", "Nᵁ", *TERMS["n_u"], kind="int", low=1, high=1_000, slider=(1, 50), default=4),
         Parameter(
-            "L", "L", "Leapfrogs",
-            "The number of leapfrog steps between two updates of qᴼ. For HMC this is the length of the whole "
-            "trajectory. For the other samplers the paper calls this number Nᴸ.",
-            kind="int", low=1, high=10_000, slider=(1, 200), log=True, default=10,
-        ),
-        Parameter(
-            "n_u", "Nᵁ", "Segments",
-            "The number of segments in one MAHMC trajectory. Each segment has L leapfrogs, and there is an update of "
-            "qᴼ between two segments. MAHMC with one segment is HMC.",
-            kind="int", low=1, high=1_000, slider=(1, 50), default=4,
-        ),
-        Parameter(
-            "alpha", "α", "Persistence of momentum",
-            "The share of the momentum that each step keeps. At 0 each step draws a new momentum (MALA). Close to 1 "
-            "the chain moves in the same direction for about 1/(1 − α) steps.",
+            "alpha", "α", *TERMS["alpha"],
             low=0.0, high=1.0, high_open=True, slider=(0.0, 0.999), step=0.0005, default=0.9,
         ),
+        Parameter("delta", "δ", *TERMS["delta"], low=0.0, high=1.0, slider=(0.0, 0.2), step=0.001, default=0.01),
         Parameter(
-            "delta", "δ", "Drift of the uniform",
-            "How far the persistent uniform v moves in each step. With small values, rejections come in clusters, "
-            "with long runs of accepted steps between the clusters.",
-            low=0.0, high=1.0, slider=(0.0, 0.2), step=0.001, default=0.01,
+            "T", "T", *TERMS["T"], low=0.0, high=10_000.0, low_open=True, slider=(0.05, 100.0), log=True, default=3.0,
         ),
         Parameter(
-            "T", "T", "Travel time",
-            "The length of an M-HMC trajectory: the sum of all its step sizes. A trajectory has about T/ε leapfrogs, "
-            "and more if there are many visits, because a leapfrog ends at each visit.",
-            low=0.0, high=10_000.0, low_open=True, slider=(0.05, 100.0), log=True, default=3.0,
-        ),
-        Parameter(
-            "visits", "V", "Visits",
-            "The number of visits in an M-HMC trajectory. Each visit may change one discrete variable; the variables "
-            "are visited in random order.",
-            kind="int", low=1, high=10_000, slider=(1, 500), log=True, default=20,
+            "visits", "V", *TERMS["visits"], kind="int", low=1, high=10_000, slider=(1, 500), log=True, default=20,
         ),
     )
 }  # fmt: skip
@@ -118,6 +93,11 @@ class Sampler:
     def label(self) -> str:
         """The title; for a wrong sampler with a warning."""
         return f"{self.title} (wrong on purpose)" if self.wrong else self.title
+
+    @property
+    def panel(self) -> Panel:
+        """Its name spelled out, its equation, when it is good, and where the paper has it."""
+        return PANELS[self.name]
 
     @property
     def inside(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from mahmc import schedules, targets
+from mahmc.glossary import TERMS
 from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, Sampler
 from mahmc.schedules import Schedule
@@ -21,23 +22,23 @@ RUN_PARAMETERS = {
     p.name: p
     for p in (
         Parameter(
-            "chains", "", "Chains", "Independent chains, run side by side in blocks of eight.",
+            "chains", "", *TERMS["chains"],
             kind="int", low=1, high=10**7, slider=(1, 64), default=16,
         ),
         Parameter(
-            "draws", "", "Draws", "Draws that each chain records after its warm-up.",
+            "draws", "", *TERMS["draws"],
             kind="int", low=1, high=10**9, slider=(100, 1_000_000), log=True, default=2_000,
         ),
         Parameter(
-            "warmup", "", "Warm-up", "Draws at the beginning that are stored apart. No estimate uses them.",
+            "warmup", "", *TERMS["warmup"],
             kind="int", low=0, high=10**9, slider=(0, 100_000), default=200,
         ),
         Parameter(
-            "thin", "", "Thinning", "Keep every n-th iteration. Thinning saves memory and does not improve accuracy.",
+            "thin", "", *TERMS["thin"],
             kind="int", low=1, high=10**6, slider=(1, 100), default=1,
         ),
         Parameter(
-            "seed", "", "Seed", "Same settings and same seed: the same draws, bit for bit.",
+            "seed", "", *TERMS["seed"],
             kind="int", low=0, high=2**53 - 1, default=0,
         ),
     )
@@ -171,6 +172,11 @@ class RunSpec:
     @property
     def method(self) -> Sampler:
         return EVERY_SAMPLER[self.sampler]
+
+    @property
+    def subject(self) -> str:
+        """The sampler and the target by their titles: "MALA-PN on MDC"."""
+        return f"{self.method.title} on {FAMILIES[self.target].short_title}"
 
     @property
     def values(self) -> dict[str, Any]:

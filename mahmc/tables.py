@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from mahmc.compare import WORST, Comparison, Interval
 from mahmc.parameters import choose
 from mahmc.plain import as_json
+from mahmc.samplers import SAMPLERS
 
 FORMATS = ("text", "csv", "markdown", "latex", "json")
 AGAINST = ("hmc", "mala-pn")  # the samplers that the paper compares mahmc with
@@ -158,6 +159,28 @@ def _latex(titles: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     ])  # fmt: skip
 
 
+def titled(label: str) -> str:
+    """The label of a comparison's row for people: "MALA-PN" for mala-pn, "MAHMC, i.i.d." for mahmc, i.i.d.
+
+    Parameters
+    ----------
+    label
+        The label.
+
+    Returns
+    -------
+    str
+        The label with the title of its sampler. A label that does not begin with a sampler stays as it is.
+
+    Examples
+    --------
+    >>> mahmc.tables.titled("mala-pn"), mahmc.tables.titled("mahmc, i.i.d.")
+    ('MALA-PN', 'MAHMC, i.i.d.')
+    """
+    name, comma, rest = label.partition(",")
+    return f"{SAMPLERS[name].title}{comma}{rest}" if name in SAMPLERS else label
+
+
 def headline(found: Comparison, label: str, other: str, quantity: str | None = None, cost: str = "leapfrogs") -> str:
     """The ratio of two samplers in words, with the paper's ratio if there is one.
 
@@ -182,7 +205,7 @@ def headline(found: Comparison, label: str, other: str, quantity: str | None = N
     True
     """
     ratio = found.ratio(label, other, quantity, cost)
-    a, b = label.upper(), other.upper()
+    a, b = titled(label), titled(other)
     if not ratio.defined:
         return f"{a} against {b}: undefined, because the chains of one sampler never moved."
     if ratio.low <= 1.0 <= ratio.high:

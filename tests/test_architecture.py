@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 
 # A module may import modules of its own room and of the rooms before it.
 ORDER = [
-    {"version"},
+    {"glossary", "numerals", "version"},
     {"parameters", "compiled"},
     {"lanes", "notebook", "plain", "progress", "tabular"},
     {"streams"},

@@ -53,7 +53,7 @@ def test_every_target_and_sampler_renders_and_runs(target: str, sampler: str) ->
     page.press("Run").ended()
     assert (result(page).spec.target, result(page).spec.sampler) == (target, sampler)
     assert page.status.startswith("Finished: 330 of 330 draws of each chain")
-    assert {"Acceptance", "ESS, bulk", "ESS, tail", "R-hat", "ESS / gradient", "Gradients"} <= page.tiles.keys()
+    assert {"Acceptance", "ESS, bulk", "ESS, tail", "R-hat", "ESS / leapfrog", "Gradients"} <= page.tiles.keys()
     assert {"trace", "density", "mean", "rates", *AT_REST} <= page.everything().keys()
     table = page.app.dataframe[0].value
     assert len(table) == len(result(page).names)
@@ -65,7 +65,7 @@ def test_every_target_and_sampler_renders_and_runs(target: str, sampler: str) ->
 def test_the_simple_view_has_the_essentials(target: str) -> None:
     page = opened(target=target, **SMALL)
     page.press("Run").ended()
-    assert list(page.tiles) == ["Acceptance", "ESS, bulk", "ESS / gradient"]
+    assert list(page.tiles) == ["Acceptance", "ESS, bulk", "ESS / leapfrog"]
     assert set(page.everything()) == {"trace", "density"}
     assert {"ε Step size", "L Leapfrogs"} <= page.labels()
     assert {"Chains", "Draws"} <= page.labels()

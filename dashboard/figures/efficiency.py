@@ -15,7 +15,7 @@ from dashboard.figures.look import Chart, digits, floats
 Row = tuple[str, str, float | None, float | None, float | None]  # label, sampler, value, low, high
 
 
-def ess_bars(rows: Sequence[Row], paper: Mapping[str, float | None], quantity: str = "ESS per gradient") -> Chart:
+def ess_bars(rows: Sequence[Row], paper: Mapping[str, float | None], quantity: str = "ESS per leapfrog") -> Chart:
     """A bar for each run with its interval, and the paper's value as a diamond.
 
     If two intervals do not overlap, the data show a difference. None or NaN is undefined: chains that never moved have

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 from plotly.offline import get_plotlyjs
 
+from mahmc.glossary import SYMBOLS
 from mahmc.targets import Truth
 
 OTHER_SAMPLER = "#2B8F9E"  # for custom samplers
@@ -47,16 +48,6 @@ NEUTRAL = "#787878"  # equal contrast to white and to nearly black
 CLEAR = "rgba(0,0,0,0)"
 TRUTH_LINE = {"color": NEUTRAL, "width": 2, "dash": "dash"}
 OUTLINE_DASHES = ("solid", "dot", "longdashdot", "longdash")  # for runs of the same sampler; "dash" is for the truth
-
-SYMBOLS = {
-    "tau": "τ",
-    "log_tau": "log τ",
-    "beta": "β",
-    "beta_norm": "|β|",
-    "energy": "energy U",
-    "ones": "Σw",
-    "slice": "slice v",
-}
 
 CAPTIONS = {
     "trace": "All chains should move over the same range, without drifts and without flat stretches.",
@@ -227,9 +218,8 @@ def plain(name: str) -> str:
 
 
 def count(n: int, noun: str = "") -> str:
-    """A number with its noun: "32 000 draws", "1 chain"."""
-    digits = f"{n:,}".replace(",", "\u00a0")
-    return f"{digits} {noun}{'' if n == 1 else 's'}" if noun else digits
+    """A number with its noun: "32,000 draws", "1 chain"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}" if noun else f"{n:,}"
 
 
 def digits(value: float, n: int = 3) -> str:

@@ -39,7 +39,6 @@ def follow(
     link: str,
     path: str,
     *,
-    title: str = "",
     on_refresh: Callable[[], None] | None = None,
     on_navigate: Callable[[str], None] | None = None,
     key: str = "live.feed",
@@ -47,9 +46,8 @@ def follow(
     """Let the browser fetch the page's content from `address`, now and as long as the view is busy.
 
     A page calls this once in each run, before its parts. While the browser is at the page's `path` below the app's
-    address, the address bar shows `link` as its query, and the browser's tab shows `title`. When the layout differs
-    from `view_mark`, the page runs again, after `on_refresh`. When Back or Forward leads to another query of this page,
-    `on_navigate` gets the query.
+    address, the address bar shows `link` as its query. When the layout differs from `view_mark`, the page runs again,
+    after `on_refresh`. When Back or Forward leads to another query of this page, `on_navigate` gets the query.
     """
 
     def refresh() -> None:
@@ -62,7 +60,7 @@ def follow(
             on_navigate(query.removeprefix("?"))
 
     # Streamlit calls the script only if data changed. `run` makes each run of a page a change.
-    feed = {"address": address, "mark": view_mark, "link": link, "path": path, "title": title, "run": next(_runs)}
+    feed = {"address": address, "mark": view_mark, "link": link, "path": path, "run": next(_runs)}
     _mount(key=key, data={"kind": "feed", **feed}, on_refresh_change=refresh, on_navigate_change=navigate)
 
 

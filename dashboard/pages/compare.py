@@ -19,7 +19,7 @@ from dashboard.views.side_by_side import captions, titles
 from dashboard.widgets import controls, sampling, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
 from dashboard.widgets.markup import unmarked
-from mahmc import InvalidInput, schedules
+from mahmc import InvalidInput, schedules, tables
 from mahmc.compare import COSTS, WORST
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import ALTERNATE, NONE
@@ -72,9 +72,9 @@ def _samplers(here: Controls) -> None:
     if second := here.settings.second_figure(here.tab.uploads):
         title = SAMPLERS[second.sampler].title
         values = ", ".join(f"{PARAMETERS[name].symbol} = {value:g}" for name, value in second.values.items())
+        where = f"{title} on {FAMILIES[choices.target].short_title}"
         controls.toggle(here, "second", f"Also {title} at {values}",
-                        help=f"The paper's second figure for {title} on {choices.target.upper()}, {second.ess:.3g}.",
-                        )  # fmt: skip
+                        help=f"The paper's second figure for {where}, {figures.digits(second.ess)}.")  # fmt: skip
     for name in able:
         _sampler(here, name)
 
@@ -194,7 +194,7 @@ def _closer(here: Controls, shown: ViewState) -> None:
     st.subheader("Open in Explore")
     with st.container(horizontal=True):
         for label, entry in found.done.items():
-            if st.button(label, key=f"compare.open.{label}", icon=":material/tune:"):
+            if st.button(tables.titled(label), key=f"compare.open.{label}", icon=":material/tune:"):
                 here.tab.explore(
                     (entry.run.spec if entry.run else entry.spec).on(found.target, keep=None, start="default")
                 )

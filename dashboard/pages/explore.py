@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.live import component
-from dashboard.pages import page
+from dashboard.pages import page, theory
 from dashboard.settings import link, presets
 from dashboard.settings.uploads import Upload
 from dashboard.views import beads, present
@@ -121,6 +121,9 @@ def body(here: Controls, shown: ViewState) -> None:
         component.part("remarks", "remarks")
         if shown.beside is not None:
             component.part("ratio", "lines")
+    with page.place("repeated"):
+        if shown.repeated:
+            _offer_new_seed(here)
     with page.place("quantity"):
         _choose_quantity(here, shown)
         _choose_trace(here)
@@ -131,6 +134,8 @@ def body(here: Controls, shown: ViewState) -> None:
         page.charts([r for r in shown.view().charts if r.place in (*LIVE_CHARTS, *FULL_CHARTS)])
     with page.place("compare"):
         _offer_comparison(here)
+    with page.place("theory"):
+        theory.show(here.settings.choices)
     with page.place("after"):
         if shown.full:
             _after(shown)
@@ -149,9 +154,21 @@ def _head(here: Controls, shown: ViewState) -> None:
                       args=(here,), disabled=shown.spec is None)  # fmt: skip
     with page.place("data"):
         if shown.spec is not None and shown.spec.data:
-            st.caption(
-                f"{shown.spec.target.upper()} on your data: {uploading.described(tab.uploads[shown.spec.data])}."
-            )
+            title = FAMILIES[shown.spec.target].short_title
+            st.caption(f"{title} on your data: {uploading.described(tab.uploads[shown.spec.data])}.")
+
+
+def _offer_new_seed(here: Controls) -> None:
+    """Say that the run gives the draws of the run before, and offer a run with other draws."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Same settings and same seed as the run before: the draws are the same, bit for bit.")
+        st.button("Run with a new seed", icon=":material/casino:", key="explore.new.seed", on_click=_run_anew,
+                  args=(here,))  # fmt: skip
+
+
+def _run_anew(here: Controls) -> None:
+    here.take("seed", controls.new_seed())
+    _run(here)
 
 
 def _guide(here: Controls) -> None:
@@ -321,7 +338,7 @@ def _pin_row(here: Controls, pin: Pin, note: str) -> None:
     reopen.button("Reopen", key=f"{key}.reopen", on_click=here.tab.reopen, args=(number,), width="stretch",
                   help="Show this run again, with its settings in the controls")  # fmt: skip
     unpin.button("Unpin", key=f"{key}.unpin", on_click=here.tab.unpin, args=(number,), width="stretch")
-    st.caption(f"{spec.target} · {spec.sampler} · {spec.chains} chains × {drawn:,} draws · seed {spec.seed}{note}")
+    st.caption(f"{spec.subject} · {spec.chains:,} chains × {drawn:,} draws · seed {spec.seed}{note}")
 
 
 # ------------------------------------------------------------------------------------------------------ sharing

@@ -57,12 +57,18 @@ def followed(here: Controls) -> Any:
     """The page's state at this moment. The browser follows the page from now on and shows its link as the address."""
     tab, page = here.tab, here.page
     tab.forget_hidden(page, here.fields)
+    st.set_page_config(page_title=_title(here))
     shown = VIEW_STATES[page](here.settings, tab.snapshot())
     component.follow(
         _screen().address(page), shown.view().mark, link.text(here.settings), path="" if page == FIRST_PAGE else page,
         on_navigate=lambda query: tab.follow(page, link.split(query)),
     )  # fmt: skip
     return shown
+
+
+def _title(here: Controls) -> str:
+    """The title of the browser's tab: "MAHMC on MDC · Explore · mahmc"."""
+    return " · ".join(filter(None, [here.settings.subject, here.page.capitalize(), "mahmc"]))
 
 
 def problem(here: Controls, *others: str) -> None:

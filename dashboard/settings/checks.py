@@ -93,6 +93,11 @@ class CheckSettings(Settings):
     draws: int = WHERE_IT_TELLS  # how many draws of each chain the contest shows
     view: str = "matrix"  # the matrix of verdicts, or a contest
 
+    @property
+    def subject(self) -> str:
+        sampler, case = self.cell
+        return f"{sampler_title(sampler)} on {CASES[case].title if case in CASES else 'your own case'}"
+
     def entries(self) -> dict[str, Entry]:
         found: dict[str, Entry] = {
             name: Entry(Number(p), getattr(self, name), p.default, (name,)) for name, p in STRICTNESS.items()

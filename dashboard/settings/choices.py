@@ -61,6 +61,18 @@ class Choices:
         """The target with its default settings: enough to know its parameters, updates and samplers."""
         return family(self.target)
 
+    @property
+    def notation(self) -> str:
+        """Which variables qᴴ and qᴼ are: "On MDC, qᴴ is (u, v), qᴼ is w"."""
+        return f"On {FAMILIES[self.target].short_title}, {self.family().roles}"
+
+    @property
+    def sampler_name(self) -> str:
+        """The sampler's name spelled out: "HMC within Gibbs: Hamiltonian Monte Carlo"."""
+        method = EVERY_SAMPLER[self.sampler]
+        within = " within Gibbs" if method.outer and self.updates() else ""
+        return f"{method.title}{within}: {method.panel.name}"
+
     def settings(self) -> dict[str, Any]:
         """The chosen settings of the target."""
         names = [p.name for p in FAMILIES[self.target].parameters]

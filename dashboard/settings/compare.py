@@ -12,6 +12,7 @@ from dashboard.settings.entries import Entry, Flag, Name, Number, OneOf, Setting
 from dashboard.settings.uploads import Uploads, takes_data
 from mahmc import Comparison, InvalidInput, Parameter, RunSpec, schedules
 from mahmc.compare import COSTS, REPLICATES
+from mahmc.numerals import exact
 from mahmc.samplers import PAPER_SAMPLERS, PARAMETERS, SAMPLERS
 from mahmc.spec import ALTERNATE, OF_ALTERNATE, RUN_PARAMETERS
 from mahmc.targets import FAMILIES, PaperFigure, Target
@@ -43,6 +44,11 @@ class CompareSettings(Settings):
     seed: int = RUN_PARAMETERS["seed"].default
     cost: str = "leapfrogs"
     quantity: str = ""  # whose effective sample size is compared; "" is the target's main one
+
+    @property
+    def subject(self) -> str:
+        names = ", ".join(SAMPLERS[name].title for name in self.able())
+        return f"{names} on {FAMILIES[self.choices.target].short_title}"
 
     def entries(self) -> dict[str, Entry]:
         choices = self.choices
@@ -139,7 +145,7 @@ class CompareSettings(Settings):
 def second_label(second: PaperFigure) -> str:
     """What the sampler of the paper's second figure is called beside the others: "mahmc, Nᵁ 4"."""
     name = next(name for name in second.values if name in OF_ALTERNATE)
-    return f"{second.sampler}, {PARAMETERS[name].symbol} {second.values[name]:g}"
+    return f"{second.sampler}, {PARAMETERS[name].symbol} {exact(second.values[name])}"
 
 
 def _of_the_same_mean(target: Target, mahmc: Mapping[str, Any]) -> dict[str, Any]:

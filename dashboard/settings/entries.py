@@ -188,6 +188,11 @@ class Settings:
         if self.unusable:
             raise InvalidInput(self.unusable)
 
+    @property
+    def subject(self) -> str:
+        """What the page is about with these settings, for the title of the browser's tab."""
+        return ""
+
     def entries(self) -> dict[str, Entry]:
         """All values by their name in a link. An entry that others depend on comes first."""
         return {}

@@ -11,7 +11,9 @@ from dashboard.settings.choices import ANY, Choices, Path
 from dashboard.settings.entries import Entry, Flag, Name, Number, OneOf, Settings
 from dashboard.settings.uploads import Uploads
 from mahmc import InvalidInput, RunSpec
+from mahmc.samplers import EVERY_SAMPLER
 from mahmc.spec import RUN_PARAMETERS
+from mahmc.targets import FAMILIES
 
 VIEWS = ("simple", "full")
 PACES = ("1", "10", "100", "1000", "max")  # draws a second; "max" is as fast as possible
@@ -70,6 +72,10 @@ class ExploreSettings(Settings):
     window: str = "last"
     lines: str = "four"
     present: bool = False  # for a projector: large, without the sidebar
+
+    @property
+    def subject(self) -> str:
+        return f"{EVERY_SAMPLER[self.choices.sampler].title} on {FAMILIES[self.choices.target].short_title}"
 
     def entries(self) -> dict[str, Entry]:
         choices = self.choices

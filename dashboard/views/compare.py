@@ -122,7 +122,8 @@ class ViewState:
     def _by_sampler(self, found: Comparison) -> list[Tile]:
         """The progress of each sampler."""
         text = "Finished replicates, of all. Intervals need two replicates."
-        return [Tile(label, f"{entry.replicates} / {found.replicates}", text) for label, entry in found.entries.items()]
+        done = {tables.titled(label): entry.replicates for label, entry in found.entries.items()}
+        return [Tile(title, f"{count} / {found.replicates}", text) for title, count in done.items()]
 
     def _remarks(self) -> list[dict[str, Any]]:
         found = [Remark(self.job.problem, "error")] if self.job is not None and self.job.problem else []
@@ -144,9 +145,9 @@ class ViewState:
         last = ("settings", "target")
         names = [name for name in self.rows[0] if name.startswith("times")]
         names = ["sampler", *names, *(name for name in self.rows[0] if name not in ("sampler", *names, *last)), last[0]]
-        columns = [name.replace("times ", "times\u00a0") for name in names]
-        rows = [[_cell(row[name]) for name in names] for row in self.rows]
-        return table(columns, rows, f"{self.measure} · {self.origin}")
+        rows = [row | {"sampler": tables.titled(row["sampler"])} for row in self.rows]
+        columns = [_column(name).replace("times ", "times\u00a0") for name in names]
+        return table(columns, [[_cell(row[name]) for name in names] for row in rows], f"{self.measure} · {self.origin}")
 
     def _files(self) -> list[dict[str, str]]:
         assert self.job is not None
@@ -173,8 +174,8 @@ class ViewState:
         for row in self.rows:
             label, ours = str(row["sampler"]), row["ours"]
             assert isinstance(ours, Interval)
-            rows.append((label, self.found.entries[label].spec.sampler, ours.value, ours.low, ours.high))
-            paper[label] = row["paper"] if isinstance(row["paper"], float) else None
+            rows.append((tables.titled(label), self.found.entries[label].spec.sampler, ours.value, ours.low, ours.high))
+            paper[tables.titled(label)] = row["paper"] if isinstance(row["paper"], float) else None
         chart = figures.ess_bars(rows, paper, f"ESS per {UNITS[self.settings.cost]}")
         return chart._replace(caption=f"{chart.caption} {INTERVALS}")
 
@@ -185,8 +186,8 @@ class ViewState:
         charts = side_by_side.SameAxes(found)
         for kind, make in (("histogram", charts.histogram), ("trace", charts.trace)):
             for label in side_by_side.first_runs(found):
-                of = origin.of_entry(found, label)
-                yield ChartRequest(f"{kind}.{label}", mark, size, make(label), label, 240, of)
+                title, of = tables.titled(label), origin.of_entry(found, label)
+                yield ChartRequest(f"{kind}.{label}", mark, size, make(label), title, 240, of)
 
     def _score(self, found: Comparison) -> list[dict[str, Any]]:
         """How well the draws of each sampler do what the target is used for, where there is a number for that."""
@@ -194,7 +195,8 @@ class ViewState:
         if score is None:
             return []
         runs = side_by_side.first_runs(found)
-        shares = ", ".join(f"{label} {score.of(run.draws):.2%}" for label, run in runs.items())
+        found_by = {tables.titled(label): words.percent(score.of(run.draws), 2) for label, run in runs.items()}
+        shares = ", ".join(f"{title} {share}" for title, share in found_by.items())
         paper = "" if math.isnan(score.paper) else f" The paper has {100 * score.paper:.4g} %."
         return lines([Line(f"{score.what.capitalize()} by a vote of the draws: {shares}.{paper}")])
 
@@ -223,7 +225,14 @@ def _status_line(job: Snapshot[CompareResult]) -> str:
         return f"Stopped after {step.done if step else 0} of {found.total} runs. The results so far are below."
     if step is None:
         return f"Starting: {found.total} runs, {size}."
-    return f"{step.done} of {found.total} runs are done, {step.label} last; about {step.seconds_left:.0f} s left."
+    last, left = tables.titled(step.label), step.seconds_left
+    return f"{step.done} of {found.total} runs are done, {last} last; about {left:.0f} s left."
+
+
+def _column(name: str) -> str:
+    """The title of a column: "times MALA-PN" for times mala-pn."""
+    first, space, other = name.partition(" ")
+    return f"times {tables.titled(other)}" if first == "times" and space else name
 
 
 def _cell(value: object) -> str:

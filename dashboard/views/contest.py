@@ -13,6 +13,7 @@ import numpy as np
 from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings.checks import CONTEST_DRAWS, CONTESTS, WHERE_IT_TELLS, CheckSettings
+from dashboard.views import words
 from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, status
 from dashboard.work.contests import ContestResult
 from dashboard.work.job import Snapshot
@@ -136,7 +137,7 @@ class ViewState:
         wrong = p_value < level
         return Line(
             f"after {n:,} draws. By eye: the largest deviation of a {discrete} is "
-            f"{off:.1%} of its bar's height. The test: {figures.p_is(p_value)}, "
+            f"{words.percent(off)} of its bar's height. The test: {figures.p_is(p_value)}, "
             f"{'✕ wrong' if wrong else 'no error found'} at level {figures.digits(level, 2)}.",
             tone="bad" if wrong else "",
             lead=EVERY_SAMPLER[sampler].title,

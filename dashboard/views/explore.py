@@ -27,6 +27,7 @@ from dashboard.work.job import Snapshot, Status
 from dashboard.work.runs import RunResult
 from dashboard.work.tab import EXPLORE, TabSnapshot
 from mahmc import InvalidInput, RunSpec, diagnostics
+from mahmc.glossary import TERMS
 from mahmc.run import memory_needed, scalar_names
 from mahmc.targets import Target
 
@@ -67,6 +68,14 @@ class ViewState:
     @property
     def earlier(self) -> bool:
         return self.now.shown("explore")[1]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the present run gives the draws of the run before: all its settings are the same, also the seed."""
+        job, before = self.present, self.now.earlier.get("explore")
+        if job is None or before is None or job.number == before.number:
+            return False
+        return job.result.spec == before.result.spec == self.spec
 
     @property
     def stale(self) -> bool:
@@ -164,7 +173,7 @@ class ViewState:
         return View(
             parts=parts,
             charts=list(self._charts()),
-            layout=(state, self.names, self.at_rest and not estimating, len(self.now.pins), shown),
+            layout=(state, self.repeated, self.names, self.at_rest and not estimating, len(self.now.pins), shown),
             busy=alive or estimating,
             live=alive and not paced,  # at a pace, all charts show each draw
             faded=self.stale,
@@ -188,7 +197,16 @@ class ViewState:
         if self.result is not None and self.job is not None and not self.stale and self.beside is None:
             said = warnings(self.result, self.estimates, figures.plain(self.name), self.job.alive)
             found += [Remark(text) for text in said]
+            found += [Remark(text, "info") for text in self._antithetic()]
         return remarks(found)
+
+    def _antithetic(self) -> list[str]:
+        """An explanation of an effective sample size above the number of draws."""
+        found, result = self.estimates, self.result
+        if found is None or result is None or not found.ess_bulk > found.draws * result.spec.chains:
+            return []
+        name = figures.plain(self.name)
+        return [f"The ESS of {name} is above the number of draws. This is not an error: {TERMS['antithetic'].long}"]
 
     def _files(self) -> list[dict[str, str]]:
         runs = {"": self.job} if self.beside is None else {c.title: c.job for c in self.beside.columns}

@@ -10,7 +10,7 @@ import numpy as np
 
 from dashboard import figures
 from dashboard.figures import Chart
-from mahmc import Comparison, Run
+from mahmc import Comparison, Run, tables
 from mahmc.targets import Truth
 
 TRACE_LEAPFROGS = 20_000  # traces show the draws of so many leapfrogs of a chain, at most
@@ -91,7 +91,7 @@ def agreement(found: Comparison) -> Chart:
     for label, entry in found.done.items():
         means = np.array([[replicate[name] for name in names] for replicate in entry.means])
         error = means.std(axis=0, ddof=1) / math.sqrt(len(means))
-        rows[label] = (entry.spec.sampler, *distances(means.mean(axis=0), error, truths))
+        rows[tables.titled(label)] = (entry.spec.sampler, *distances(means.mean(axis=0), error, truths))
     chart = figures.means_against_reference(rows, min(entry.replicates for entry in found.done.values()))
     return chart._replace(caption=f"{chart.alt} {chart.caption}")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dashboard.views import words
 from dashboard.work.estimates import Estimates
 from dashboard.work.runs import RunResult
 from mahmc.diagnostics import FEWEST_DRAWS
+from mahmc.numerals import exact, rounded_down
 from mahmc.run import problems
 
 
@@ -36,14 +36,15 @@ def _step_size(result: RunResult) -> list[str]:
     found = problems.energies(result.non_finite)
     limit = result.target.density.stable_epsilon
     if limit is not None and spec.values["epsilon"] > limit:
-        safe = words.rounded_down(limit)
+        safe = rounded_down(limit)
         found.append(
-            f"ε = {spec.values['epsilon']:g} is too large: above {safe} the leapfrog is unstable on this target. "
+            f"ε = {exact(spec.values['epsilon'])} is too large: above {safe} the leapfrog is unstable on this target. "
             f"Take less than {safe}."
         )
         return found
     if result.acceptance > 0.999:
         found.append(
-            f"{result.acceptance:.2%} of the proposals are accepted: a larger ε would give more from each gradient."
+            f"{rounded_down(100.0 * result.acceptance, 4)} % of the proposals are accepted: a larger ε would give "
+            "more from each gradient."
         )
     return found + problems.rejections(result.acceptance)

@@ -21,15 +21,14 @@ def large(value: float) -> str:
     return f"{value:.3g}"
 
 
-def rounded_down(value: float, digits: int = 3) -> str:
-    """A positive number with the given number of digits, rounded down so that advice is on the safe side."""
-    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
-    return f"{math.floor(value / step) * step:.{digits}g}"
-
-
 def share(rate: float | None) -> str:
     """A rate with three decimals."""
     return "–" if rate is None else f"{rate:.3f}"
+
+
+def percent(rate: float, decimals: int = 1) -> str:
+    """A rate in percent: "95.0 %"."""
+    return f"{100.0 * rate:.{decimals}f} %"
 
 
 def count(value: float | None) -> str:

@@ -18,7 +18,9 @@ from dashboard.settings.entries import Entry, Number, OneOf, Refused, Settings, 
 from dashboard.widgets.markup import unmarked
 from dashboard.work.tab import Tab
 from mahmc import InvalidInput, Parameter
-from mahmc.parameters import exact
+from mahmc.numerals import exact
+
+BESIDE = 108  # pixels of a field beside a slider: all of it is for digits, as + and − need 120
 
 
 @dataclass(frozen=True)
@@ -187,14 +189,14 @@ def slider_and_field(
 
     While the field has a number that is not allowed, the reason stands in place of the slider.
     """
-    left, right = st.columns([3, 2], vertical_alignment="bottom", wrap=False)
-    with left:
+    row = st.container(horizontal=True, vertical_alignment="bottom", wrap=False)
+    with row.container():
         if refused := controls.settings.refused.get(key):
-            st.markdown(_label(parameter), help=parameter.help)
+            st.markdown(f":small[{_label(parameter)}]", help=parameter.help)
             _say_refused(controls, parameter, value, key, refused)
         else:
             _slider(parameter, value, f"{key}.slider", take)
-    with right:
+    with row:
         _field(controls, parameter, value, key, take)
 
 
@@ -242,7 +244,7 @@ def _field(
     st.number_input(
         _label(parameter) if visible else f"{_label(parameter)}, exact", value=shown, format="%g",
         label_visibility="visible" if visible else "collapsed", help=parameter.help if visible else None,
-        step=_step(parameter, shown), **bound(key, shown, enter),
+        width="stretch" if visible else BESIDE, step=_step(parameter, shown), **bound(key, shown, enter),
     )  # fmt: skip
 
 
@@ -264,11 +266,11 @@ def _say_refused(controls: Controls, parameter: Parameter, value: Any, key: str,
 
 def seed(controls: Controls, name: str = "seed") -> None:
     """A field for the seed, with a button for a random seed."""
-    left, right = st.columns([4, 1], vertical_alignment="bottom", wrap=False)
-    with left:
+    row = st.container(horizontal=True, vertical_alignment="bottom", wrap=False)
+    with row.container():
         only_field(controls, name)
-    right.button("", icon=":material/casino:", help="A new seed", key=f"{controls.page}.dice",
-                 on_click=lambda: controls.take(name, new_seed()))  # fmt: skip
+    row.button("", icon=":material/casino:", help="A new seed", key=f"{controls.page}.dice",
+               on_click=lambda: controls.take(name, new_seed()))  # fmt: skip
 
 
 def new_seed() -> int:

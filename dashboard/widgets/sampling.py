@@ -15,8 +15,9 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.settings.choices import Choices
 from dashboard.widgets import controls
 from dashboard.widgets.controls import Controls
+from dashboard.widgets.markup import unmarked
 from mahmc import InvalidInput
-from mahmc.samplers import EVERY_SAMPLER
+from mahmc.samplers import EVERY_SAMPLER, PARAMETERS
 from mahmc.spec import ALTERNATE, OF_ALTERNATE
 from mahmc.targets import FAMILIES
 
@@ -47,6 +48,7 @@ def choose_target(page: Controls, name: str = "target") -> None:
     before = st.session_state.get(f"{page.page}.sampler.before")
     controls.select(page, name, "Target", target_title)
     choices: Choices = page.settings.choices
+    st.caption(f"{unmarked(FAMILIES[choices.target].about)} {unmarked(choices.notation)}.")
     if before not in (None, choices.sampler) and before not in choices.samplers():
         was, now = EVERY_SAMPLER[before].title, EVERY_SAMPLER[choices.sampler].title
         st.toast(f"{was} needs discrete variables, and this target has none. The sampler is now {now}.")
@@ -67,7 +69,7 @@ def choose_target_and_sampler(page: Controls, prefix: str = "") -> None:
     choose_target(page, f"{prefix}target")
     choices: Choices = page.settings.choices
     controls.select(page, f"{prefix}sampler", "Sampler", lambda name: EVERY_SAMPLER[name].label)
-    st.caption(EVERY_SAMPLER[choices.sampler].about)
+    st.caption(f"**{choices.sampler_name}.** {EVERY_SAMPLER[choices.sampler].about}")
 
 
 def choose_parameters(page: Controls) -> None:
@@ -76,7 +78,9 @@ def choose_parameters(page: Controls) -> None:
     replaced = OF_ALTERNATE if choices.schedule() != ALTERNATE else ()
     for name in choices.values():
         if name not in replaced:
-            controls.number(page, page.settings.named(choices.target, choices.sampler, name))
+            parameter, more = PARAMETERS[name], f" {choices.notation}."
+            explained = replace(parameter, help=parameter.help + (more if "qᴼ" in parameter.help else ""))
+            controls.number(page, page.settings.named(choices.target, choices.sampler, name), explained)
 
 
 def offer_defaults(page: Controls) -> None:

@@ -14,6 +14,7 @@ from dashboard.widgets import controls, sampling
 from dashboard.widgets.controls import Controls, bound
 from dashboard.widgets.markup import unmarked, verbatim
 from mahmc import InvalidInput, Parameter, schedules
+from mahmc.glossary import TERMS
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.schedules import IID, MOST_STEPS, Schedule
 from mahmc.spec import ALTERNATE, NONE
@@ -28,16 +29,13 @@ LEAPFROG = Parameter(
     "leapfrog", "", "P(leapfrog)", "The probability that a step is a leapfrog. Otherwise the step is an update of qᴼ.",
     low=0.0, high=1.0, low_open=True, slider=(0.05, 1.0), step=0.01, default=0.9,
 )  # fmt: skip
-SCHEDULE_HELP = (
-    "The order of leapfrogs and updates in a trajectory. Alternate: L leapfrogs, an update, L leapfrogs, and so on. "
-    "I.i.d.: each step is drawn independently. Sequences: one of the sequences that you write, drawn by weight."
-)
+SCHEDULE_HELP = TERMS["schedule"].long
 SEQUENCES_HELP = (
     "Write a digit for each step: 0 is a leapfrog, 1 the update Q₁, 2 the update Q₂. 10x0 means ten leapfrogs: "
     "10x0 1 10x0. A weight comes after a colon: 0010 : 0.7. Without weights all sequences are equally probable."
 )
-OUTER_HELP = "The update of qᴼ after each trajectory (within Gibbs). None: all updates are inside (pure MAHMC)."
-UPDATE_HELP = "Gibbs draws qᴼ from its full conditional. Metropolis proposes a change that can be rejected."
+OUTER_HELP = TERMS["outer"].long
+UPDATE_HELP = TERMS["update"].long
 
 
 def choose(page: Controls, full: bool) -> None:

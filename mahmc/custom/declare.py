@@ -43,6 +43,7 @@ from mahmc.custom.prepare import Prepared
 from mahmc.custom.tools import U, grad_U
 from mahmc.custom.variables import Variable, any_start, pack
 from mahmc.custom.visits import any_visit, as_update, visited_by
+from mahmc.glossary import Panel
 from mahmc.parameters import InvalidInput, Parameter, choose
 from mahmc.samplers import PARAMETERS, SAMPLERS
 from mahmc.spec import EXTRA_QUANTITIES, RUN_PARAMETERS
@@ -237,14 +238,15 @@ def target(cls: type) -> TargetFamily:
     module = sys.modules.get(cls.__module__)
     file = "" if comes_with_mahmc(cls.__module__) else str(getattr(module, "__file__", None) or cls.__module__)
     family = TargetFamily(
-        declared.name, declared.title, declared.about, declared.parameters, declared.build, declared.presets, file
-    )
+        declared.name, declared.title, declared.about, declared.parameters, declared.build, declared.presets, file,
+        panel=Panel(equation=str(getattr(cls, "equation", "")), good=str(getattr(cls, "good", ""))),
+    )  # fmt: skip
     before = FAMILIES.get(family.name)
     if before is not None and (before.file != file or not file):
         where = f"in {before.file}" if before.file else "which comes with mahmc"
         raise InvalidInput(
-            f"{cls.__name__}: there is a target {family.name!r} already, {where}. Give your target another name: "
-            "name = '…'."
+            f"{cls.__name__}: there is a target {family.name!r} already, {where}. Give your target another name: name "
+            "= '…'."
         )
     FAMILIES[family.name] = family
     return family

@@ -29,6 +29,8 @@ class NealsFunnel:
         "mahmc": {"epsilon": 0.2, "L": 10, "n_u": 4},
     }
     budget = 1_600_000
+    equation = r"v \sim N(0, \mathrm{scale}^2), \quad x_i \mid v \sim N(0, e^{v}), \quad i = 1, \ldots, \dim - 1"
+    good = "The width of x changes by orders of magnitude: a step that suits the wide part is too large for the neck."
     views = Views(pair=("x[0]", "v"))
 
     dim: int = setting(10, 2, 1000, "Dimension", "The number of variables: v, and dim − 1 of x.", slider=(2, 50))

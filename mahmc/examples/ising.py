@@ -31,6 +31,11 @@ class Ising:
     }
     watch = "magnetisation"
     budget = 960_000
+    equation = (
+        r"\begin{aligned} & P(s) \propto \exp\big(J \textstyle\sum s_i s_{i+1} + h \sum s_i\big), \quad s_i = \pm 1 \\ "
+        r"& x_i \mid s_i \sim N(\mu s_i, sd^2) \end{aligned}"
+    )
+    good = "Each x follows its spin, and spins follow their neighbours: x and s must be updated often, in turns."
     views = Views("magnetisation", "magnetisation, the sum of all spins", ("x[0]", "x[1]"), colour="s[0]")
 
     n: int = setting(8, 3, 12, "Spins", "The number of spins on the ring.")

@@ -50,6 +50,12 @@ class SpikeSlab:
     }
     watch = "included"
     budget = 960_000
+    equation = (
+        r"\begin{aligned} & \mathrm{include}_j \sim \mathrm{Bernoulli}(\mathrm{inclusion}), \quad "
+        r"\beta_j \sim N(0, \mathrm{slab}^2) \\ "
+        r"& y \sim N\big(X (\mathrm{include} \circ \beta), \mathrm{noise}^2 I\big) \end{aligned}"
+    )
+    good = "A column can come in only when its β fits the data, so moves of β and updates of include need each other."
     coefficients = "beta"
     views = Views("included", "number of included columns", ("beta[0]", "beta[1]"), colour="include[1]")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mahmc import diagnostics
+from mahmc.numerals import rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from mahmc.run.results import Results
@@ -57,7 +58,9 @@ def rejections(acceptance: float) -> list[str]:
     """The warning about a low acceptance, if it is low."""
     if acceptance >= LEAST_ACCEPTANCE:
         return []
-    return [f"Only {acceptance:.1%} of the proposals are accepted: lower ε, or shorten the trajectory."]
+    return [
+        f"Only {rounded_down(100.0 * acceptance)} % of the proposals are accepted: lower ε, or shorten the trajectory."
+    ]
 
 
 def mixing(name: str, ess: float, rhat: float, apart: float) -> list[str]:
@@ -70,7 +73,9 @@ def mixing(name: str, ess: float, rhat: float, apart: float) -> list[str]:
             "Use updates that jump (Metropolis on the component), longer trajectories, or more draws."
         ]
     if rhat > MOST_RHAT:
-        return [f"R-hat of {name} is {rhat:.3f}, above {MOST_RHAT}: chains do not agree yet. Draw more, or tune."]
+        return [
+            f"R-hat of {name} is {rounded_up(rhat, 4)}, above {MOST_RHAT}: chains do not agree yet. Draw more, or tune."
+        ]
     return []
 
 
@@ -79,7 +84,7 @@ def rough(name: str, ess: float, chains: int) -> list[str]:
     if not ess < least_ess(chains):
         return []
     least = f"{LEAST_ESS} for each of {chains} chains" if chains <= MANY_CHAINS else f"{least_ess(chains):,}"
-    return [f"ESS of {name} is {ess:.0f}, below {least}: estimates are rough. Draw more."]
+    return [f"ESS of {name} is {math.floor(ess):,}, below {least}: estimates are rough. Draw more."]
 
 
 def least_ess(chains: int) -> int:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mahmc.kernels import Record
+from mahmc.numerals import rounded_down, rounded_up
 from mahmc.parameters import InvalidInput
 from mahmc.spec import RunSpec
 from mahmc.targets import Target
@@ -130,8 +131,9 @@ def _refuse_if_too_large(spec: RunSpec, columns: Columns) -> None:
     if needed > allowed:
         fits = max(1, allowed // per_slot)
         raise InvalidInput(
-            f"draws = {spec.draws} on {spec.chains} chains take {needed / 2**30:.3g} GiB; "
-            f"{allowed / 2**30:.3g} GiB may be used. Take at most {fits} draws including the warm-up, fewer chains, "
+            f"draws = {spec.draws} on {spec.chains} chains take {rounded_up(needed / 2**30)} GiB; "
+            f"{rounded_down(allowed / 2**30)} GiB may be used. Take at most {fits} draws including the warm-up, "
+            "fewer chains, "
             f"thin = {-(-needed // allowed) * spec.thin} with draws divided by the same factor, or keep fewer "
             f"quantities than {', '.join(spec.keep)}."
         )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NoReturn
 
+from mahmc.numerals import exact, rounded_up
 from mahmc.parameters import InvalidInput
 from mahmc.schedules.laws import IID, Alternate, Arrivals, Schedule, Sequences, remainder
 from mahmc.schedules.steps import MOST_KINDS, MOST_STEPS, Steps, read_steps
@@ -217,7 +218,8 @@ def arrivals(T: float, visits: int, epsilon: float, sites: int) -> Arrivals:
     """
     if T / epsilon > MOST_STEPS:
         raise InvalidInput(
-            f"T = {T:g} takes {T / epsilon:.3g} leapfrogs of ε = {epsilon:g}: at most {MOST_STEPS} are allowed. Take a "
+            f"T = {exact(T)} takes {rounded_up(T / epsilon)} leapfrogs of ε = {exact(epsilon)}: at most {MOST_STEPS} "
+            "are allowed. Take a "
             "shorter T or a larger epsilon."
         )
     return Arrivals(T, visits, epsilon, sites)
@@ -250,4 +252,6 @@ def _equal(n: int) -> list[float]:
 
 def _refuse_unless_one(shares: Sequence[float], what: str) -> None:
     if abs(sum(shares) - 1.0) > ROUNDING:
-        raise InvalidInput(f"the probabilities of {what} sum to {sum(shares):g}, not to one: divide each by their sum.")
+        raise InvalidInput(
+            f"the probabilities of {what} sum to {exact(sum(shares))}, not to one: divide each by their sum."
+        )

@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mahmc.glossary import SYMBOLS, Panel
 from mahmc.parameters import Parameter
 from mahmc.targets.parts import (
     Density,
@@ -168,6 +169,14 @@ class Target:
         return Derived(read, (base,))
 
     @property
+    def roles(self) -> str:
+        """Which variables are qᴴ and which are qᴼ, in words: "qᴴ is (u, v), qᴼ is w"."""
+        found = {source: [SYMBOLS.get(q.name, q.name) for q in self.density.quantities if q.source == source]
+                 for source in ("q", "other")}  # fmt: skip
+        moved, other = (", ".join(names) if len(names) < 2 else f"({', '.join(names)})" for names in found.values())
+        return f"qᴴ is {moved}, qᴼ is {other}" if other else f"qᴴ is {moved}, and there is no qᴼ"
+
+    @property
     def comparisons(self) -> Mapping[str, Derived]:
         """The quantities by which samplers are compared: functions of the draws to arrays (chains, draws).
 
@@ -219,6 +228,12 @@ class TargetFamily(NamedTuple):
     file: str = ""  # the file of a custom target
     build_on: Callable[..., Target] | None = None  # (X, y, **settings): the same target on uploaded data
     own_data: str = ""  # the name of the data that are used if none are uploaded
+    panel: Panel = Panel()  # its equation, what it shows, and where the paper has it
+
+    @property
+    def short_title(self) -> str:
+        """The title up to its colon: "MDC"."""
+        return self.title.partition(":")[0]
 
     def __call__(self, *settings: Any, **named: Any) -> Target:
         """Build the target with these settings, in the order of the parameters or by name."""

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc.compiled import implements
+from mahmc.glossary import Panel
 from mahmc.lanes import LANES, absolute, exp, load, log, maximum, multiply, splat, sqrt, store, where
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.streams import lane_gamma, normal_pair, uniform
@@ -340,4 +341,13 @@ FAMILY = TargetFamily(
     blr,
     build_on=blr,
     own_data="breast cancer data",
+    panel=Panel(
+        "Bayesian logistic regression with a conjugate prior",
+        r"\begin{aligned} & \tau \sim \mathrm{Gamma}(a, \mathrm{scale} = s), \quad "
+        r"\beta \sim N\big(0, \tfrac{1}{\tau} I\big) \\ "
+        r"& y_i \sim \mathrm{Bernoulli}\big(\mathrm{sigmoid}(x_i^T \beta)\big), \quad i = 1, \ldots, n \end{aligned}",
+        "A Gibbs update of τ is easy and cheap, and gradients move β. So the two are combined, although both are "
+        "continuous.",
+        "Sec. 4.2, with a = 1, s = 100 and n = 569",
+    ),
 )

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc.compiled import implements, inlined
+from mahmc.glossary import Panel
 from mahmc.lanes import exp, floor, load, log, maximum, splat, store, where
+from mahmc.numerals import exact as all_digits
 from mahmc.parameters import InvalidInput, Parameter
 from mahmc.streams import exponential, uniform
 from mahmc.targets.base import (
@@ -225,7 +227,9 @@ def gmm(
     if not 1 <= len(weights) <= MOST_COMPONENTS:
         raise InvalidInput(f"weights has {len(weights)} entries: a mixture has 1 to {MOST_COMPONENTS} components.")
     if abs(sum(weights) - 1.0) > 1e-6:
-        raise InvalidInput(f"weights = {weights} sum to {sum(weights):g}, not to one: divide each by their sum.")
+        raise InvalidInput(
+            f"weights = {weights} sum to {all_digits(sum(weights))}, not to one: divide each by their sum."
+        )
     w, m, s = (np.array(values) for values in (weights, means, sds))
     data = GMM(m, 1.0 / s**2, np.log(s) - np.log(w))
     shares = w / w.sum()
@@ -306,4 +310,12 @@ FAMILY = TargetFamily(
     "mode to mode. The paper's third example.",
     PARAMETERS,
     gmm,
+    panel=Panel(
+        "Gaussian mixture model with its component",
+        r"\begin{aligned} & \text{component} \sim \mathrm{Categorical}(w_1, \ldots, w_K) \\ "
+        r"& q \mid \text{component } k \sim N(\mu_k, \sigma_k^2) \end{aligned}",
+        "Gradients do not lead from mode to mode. Metropolis updates of the component inside the trajectory do. They "
+        "are often rejected, so this example also checks that ΔE is right.",
+        "Sec. 4.3",
+    ),
 )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mahmc.compiled import implements
+from mahmc.glossary import Panel
 from mahmc.lanes import floor, load, sigmoid, sigmoid_softplus, splat, store, where
 from mahmc.parameters import Parameter
 from mahmc.streams import exponential, load_generators, store_generators, uniform, uniform_and_state
@@ -123,7 +124,8 @@ PARAMETERS = (
     ),
     Parameter(
         "sd", "sd", "Standard deviation of v given u",
-        "How far v is from u. This is the smallest scale of the target: steps above about 1.4·sd are unstable.",
+        "How far v is from u. This is the smallest scale of the target: steps above 1.4·sd are unstable. With a large "
+        "sd or many w the limit is lower.",
         low=1e-6, high=100.0, slider=(0.005, 2.0), log=True, default=0.04,
     ),
 )  # fmt: skip
@@ -253,4 +255,12 @@ FAMILY = TargetFamily(
     "example.",
     PARAMETERS,
     mdc,
+    panel=Panel(
+        "A distribution of mixed discrete and continuous variables",
+        r"\begin{aligned} & u \sim N(0, 1), \quad v \mid u \sim N(u, sd^2) \\ "
+        r"& w_i \mid u \sim \mathrm{Bernoulli}\big(1 / (1 + e^{u})\big), \quad i = 1, \ldots, n_w \end{aligned}",
+        "The small scale of v asks for small steps, so u needs long moves. But u moves only as far as w allows, so w "
+        "needs frequent updates.",
+        "Sec. 4.1, with n_w = 20 and sd = 0.04",
+    ),
 )

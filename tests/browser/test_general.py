@@ -167,7 +167,7 @@ def test_the_preset_of_the_overview_opens_in_compare(page: Page, serve: Servers)
     until_query(page, samplers="hmc,mahmc", iid="1", budget="160000")
     press(page, "Run")
     says(page, "Finished: ")
-    expect(place(page, "headlines")).to_contain_text("MAHMC, I.I.D.", timeout=WAIT)
+    expect(place(page, "headlines")).to_contain_text("MAHMC, i.i.d.", timeout=WAIT)
 
 
 def test_the_controls_of_a_schedule_fit_the_screen(page: Page, link: Callable[..., str]) -> None:

@@ -1,4 +1,4 @@
-// The browser's address bar, history and title. The query contains the page's settings. It is replaced and never pushed,
+// The browser's address bar and history. The query contains the page's settings. It is replaced and never pushed,
 // so Back leads to the previous page.
 
 class AddressBar {
@@ -14,7 +14,7 @@ class AddressBar {
   }
 
   // `path` is the path of the page that ran. After Back the address may already be that of another page.
-  show(path, link, title) {
+  show(path, link) {
     this.path = path;
     if (path === this.awaited) this.awaited = undefined;
     if (path !== pathOf(location)) return;
@@ -23,7 +23,6 @@ class AddressBar {
     url.search = [link, ...embedding].filter(Boolean).join("&");
     if (url.href !== location.href) history.replaceState(history.state, "", url);
     this.search = location.search;
-    if (title && document.title !== title) document.title = title;
   }
 
   leave() {

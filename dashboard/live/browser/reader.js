@@ -26,7 +26,7 @@ class Reader {
   follow(node, feed, send) {
     if (feed.address !== this.feed?.address) this.forget();
     Object.assign(this, { node, feed, send });
-    this.bar.show(pathOf(new URL(feed.path, BASE)), feed.link, feed.title);
+    this.bar.show(pathOf(new URL(feed.path, BASE)), feed.link);
     setAttribute(node, "data-state", "requesting"); // tests wait for "rest"
     this.request();
   }

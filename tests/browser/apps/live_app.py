@@ -127,8 +127,8 @@ def show(page: str) -> Tab:
     link = urlencode({"n": tab.numbers[page]}) if tab.numbers[page] else ""
     mark = tab.view(page).mark
     navigated = lambda query: take(tab, page, query.removeprefix("n="))  # noqa: E731
-    path, title = "" if page == "one" else page, f"{page} {tab.numbers[page]}"
-    follow(feed.address(tab.token, page), mark, link, path, title=title, on_navigate=navigated)
+    path = "" if page == "one" else page
+    follow(feed.address(tab.token, page), mark, link, path, on_navigate=navigated)
     if st.button("Other page"):
         st.switch_page(PAGES["two" if page == "one" else "one"])
     st.button("Run again")
