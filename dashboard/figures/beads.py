@@ -42,7 +42,7 @@ def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) 
         tickvals=list(range(len(shown))), ticktext=[label for label, _ in shown], showgrid=False,
         range=[len(shown) - 0.5, -0.5], fixedrange=True,
     )  # fmt: skip
-    figure.update_xaxes(showgrid=False, fixedrange=True)
+    figure.update_xaxes(showgrid=False, fixedrange=True, tickformat="d")
     figure.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
     return look.finished("beads", figure, "; ".join(_words(label, steps, kinds) for label, steps in strings) + ".")
 

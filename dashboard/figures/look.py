@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Mapping
 from colorsys import hls_to_rgb, rgb_to_hls
 from typing import Any, NamedTuple
 
@@ -168,6 +170,12 @@ def truth_label(truth: Truth) -> str:
 def floats(x: Any) -> np.ndarray:
     """The numbers as float32: half the bytes, and precise enough for a screen."""
     return np.ascontiguousarray(x, dtype=np.float32)
+
+
+def decoded(spec: Mapping[str, Any]) -> np.ndarray:
+    """The array behind plotly.py's {"dtype", "bdata", "shape"}."""
+    flat = np.frombuffer(base64.b64decode(spec["bdata"]), dtype=spec["dtype"])
+    return flat.reshape([int(length) for length in str(spec.get("shape", flat.size)).split(",")])
 
 
 def band(figure: go.Figure, x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, **upper: Any) -> None:

@@ -17,10 +17,12 @@ from starlette.routing import Route
 
 _BROWSER = Path(__file__).parent / "browser"
 _SCRIPTS = (
-    "dom", "chart", "status", "words", "table", "files", "matrix", "moving", "player", "keys", "part", "address", "reader",
-    "entry",
+    "dom", "files", "save", "chart", "status", "words", "table", "matrix", "moving", "player", "keys", "link", "part",
+    "address", "reader", "entry",
 )  # fmt: skip
-_STYLES = ("chart", "status", "words", "table", "files", "matrix", "moving", "player", "keys", "reader")
+_STYLES = (
+    "chart", "save", "status", "words", "table", "files", "matrix", "moving", "player", "keys", "link", "reader",
+)  # fmt: skip
 _FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
 _PLOTLY_FILE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 

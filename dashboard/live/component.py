@@ -15,6 +15,7 @@ import streamlit as st
 from dashboard.live.assets import MODULE
 
 Kind = Literal["status", "remarks", "lines", "table", "matrix", "files", "chart", "moving", "player", "keys"]
+LINK = "link"  # the place and the kind of a link
 
 OUT_OF_REACH = (
     "This page cannot load its charts: the server's addresses below live/ cannot be reached. If the dashboard is "
@@ -78,6 +79,11 @@ def part(place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any
             on_event(value)
 
     _mount(key=key, data={"kind": kind, "place": place}, on_event_change=event)
+
+
+def link(path: str, query: str) -> None:
+    """The full address of the page at `path` below the app's address, with this query and a button that copies it."""
+    _mount(key=f"live.{LINK}", data={"kind": LINK, "place": LINK, "content": {"path": path, "query": query}})
 
 
 def _sent(key: str, name: str) -> Any:

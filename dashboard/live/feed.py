@@ -22,6 +22,7 @@ from dashboard.live import assets
 from dashboard.live.cache import PartCache, message
 from dashboard.views.view import View
 
+Range = tuple[float, float] | None
 _LONGEST_NUMBER = 15  # digits
 _HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-store"}  # compression was slower
 _log = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ def _answer(request: Request) -> Response:
 def _answer_closer(request: Request) -> Response:
     """The chart at a place, with x limited to `from` … `to`; 400 for a wrong range, 404 without such a chart."""
     tab, page = _tabs.get(request.path_params["token"]), request.path_params["page"]
-    between = _range(request)
+    between = parsed_range(request.query_params.get("from", ""), request.query_params.get("to", ""))
     if between is None:
         return _empty(400)
     try:
@@ -118,10 +119,10 @@ def _answer_closer(request: Request) -> Response:
     return _empty(404)
 
 
-def _range(request: Request) -> tuple[float, float] | None:
-    """The range of x in the query; None if there is no such range."""
+def parsed_range(first: str, last: str) -> Range:
+    """The range from the first number to the last; None if the texts are not such a range."""
     try:
-        low, high = (float(request.query_params.get(end, "")) for end in ("from", "to"))
+        low, high = float(first), float(last)
     except ValueError:
         return None
     return (low, high) if isfinite(low) and isfinite(high) and low < high else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 from zlib import crc32
 
@@ -10,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
-from dashboard.figures.look import Chart
+from dashboard.figures.look import Chart, decoded
 
 CANNOT_BE_DRAWN = "This chart cannot be drawn. The server's log has the details."
 _LEFT_OUT = {"template", "width", "height"}  # the theme and the container set these
@@ -63,7 +62,7 @@ class _Arrays:
         """`node` with each array replaced by its type, shape, start and end."""
         if isinstance(node, dict):
             if isinstance(node.get("bdata"), str):
-                return self._stored(_decoded(node))
+                return self._stored(decoded(node))
             return {name: self.taken_from(value) for name, value in node.items()}
         if isinstance(node, (list, tuple)):
             return [self.taken_from(value) for value in node]
@@ -76,12 +75,6 @@ class _Arrays:
         start, self.size = self.size, self.size + block.nbytes
         self.blocks.append(block.tobytes())
         return {"dtype": block.dtype.str[1:], "shape": ",".join(map(str, block.shape)), "bdata": [start, self.size]}
-
-
-def _decoded(spec: dict[str, Any]) -> np.ndarray:
-    """The array behind plotly.py's {"dtype", "bdata", "shape"}."""
-    flat = np.frombuffer(base64.b64decode(spec["bdata"]), dtype=spec["dtype"])
-    return flat.reshape([int(length) for length in str(spec.get("shape", flat.size)).split(",")])
 
 
 def _compact(array: np.ndarray) -> np.ndarray:

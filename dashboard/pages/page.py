@@ -60,7 +60,7 @@ def followed(here: Controls) -> Any:
     st.set_page_config(page_title=_title(here))
     shown = VIEW_STATES[page](here.settings, tab.snapshot())
     component.follow(
-        _screen().address(page), shown.view().mark, link.text(here.settings), path="" if page == FIRST_PAGE else page,
+        _screen().address(page), shown.view().mark, link.text(here.settings), path=_path(page),
         on_navigate=lambda query: tab.follow(page, link.split(query)),
     )  # fmt: skip
     return shown
@@ -69,6 +69,11 @@ def followed(here: Controls) -> Any:
 def _title(here: Controls) -> str:
     """The title of the browser's tab: "MAHMC on MDC · Explore · mahmc"."""
     return " · ".join(filter(None, [here.settings.subject, here.page.capitalize(), "mahmc"]))
+
+
+def _path(page: str) -> str:
+    """The path of a page below the app's address."""
+    return "" if page == FIRST_PAGE else page
 
 
 def problem(here: Controls, *others: str) -> None:
@@ -110,7 +115,7 @@ def share(here: Controls, about: str, files: str, python: str = "") -> None:
     """Show the link that restores the settings, the equivalent program, and files to download."""
     with st.expander("Share and download", icon=":material/share:", key=f"{here.page}.share"):
         st.caption(about)
-        st.code(f"?{link.text(here.settings)}", language=None, wrap_lines=True)
+        component.link(_path(here.page), link.text(here.settings))
         if python:
             st.caption("The same run in Python:")
             st.code(python, language="python", wrap_lines=True)

@@ -14,8 +14,8 @@ from dashboard import figures
 from dashboard.settings import link
 from dashboard.settings.checks import AGREEMENT, CUSTOM, CheckSettings, sampler_title
 from dashboard.settings.checks import rows as sampler_rows
-from dashboard.views import beads, contest, exhibits, origin
-from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, status
+from dashboard.views import beads, contest, exhibits, origin, sources
+from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, sourced, status
 from dashboard.work.checks import CheckProgress, Identity, identity
 from dashboard.work.job import Snapshot
 from dashboard.work.tab import TabSnapshot
@@ -114,7 +114,7 @@ class ViewState:
         now = contest.ViewState(self.settings, self.now)
         return View(
             parts={"files": self._files(), **now.parts()},
-            charts=[*self._charts_of_sidebar(), *now.charts()],
+            charts=[*self._charts_of_sidebar(), *sourced(now.charts(), sources.contest(self.settings))],
             layout=now.layout,
             busy=now.working,
             live=now.working,
@@ -130,7 +130,10 @@ class ViewState:
                 "remarks": self._remarks(), "matrix": self._matrix(), "why": self._why(),
                 "findings": self._findings(chosen), "files": self._files(),
             },
-            charts=[*self._charts_of_sidebar(), *self._charts()],
+            charts=[
+                *self._charts_of_sidebar(),
+                *sourced(self._charts(), sources.checks(self.chosen, self.settings, lambda: self.quantity)),
+            ],
             layout=(self.working, alive, self.chosen.key, known, len(self.done), len(self.left(self.cells))),
             busy=alive,
             live=self.working,

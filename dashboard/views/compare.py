@@ -12,8 +12,8 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings import link
 from dashboard.settings.compare import SAME_MEAN, CompareSettings, second_label
-from dashboard.views import origin, side_by_side, words
-from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, status, table
+from dashboard.views import origin, side_by_side, sources, words
+from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, sourced, status, table
 from dashboard.work.comparisons import CompareResult
 from dashboard.work.files import File, text_file
 from dashboard.work.job import Snapshot
@@ -105,7 +105,7 @@ class ViewState:
         state = (job.number, job.alive, self.found is not None, bool(job.problem)) if job else ()
         return View(
             parts=parts,
-            charts=list(self._charts()),
+            charts=sourced(self._charts(), sources.compare(self.found, self.quantity, self.settings.cost)),
             layout=(state, self.resumable, job.result.found.quantities if job else ()),
             busy=job is not None and job.alive,
             live=job is not None and job.alive,

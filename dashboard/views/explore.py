@@ -15,10 +15,12 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads, origin, present, words
+from dashboard.views import beads, origin, present, sources, words
 from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import of_run
-from dashboard.views.view import AT_A_PACE, SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, status
+from dashboard.views.view import (
+    AT_A_PACE, SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, sourced, status,
+)  # fmt: skip
 from dashboard.views.warnings import warnings
 from dashboard.work import files
 from dashboard.work.estimates import Estimates
@@ -170,9 +172,10 @@ class ViewState:
         }
         parts |= self.beside.parts() if self.beside else {}
         parts |= {"keys": present.keys(self.settings, job)} if self.settings.present else {}
+        drawn = (self.job.result.spec, self.job.result.drawn) if self.job else (self.spec, 0)
         return View(
             parts=parts,
-            charts=list(self._charts()),
+            charts=sourced(self._charts(), sources.explore(*drawn, self.name, self.now.pins)),
             layout=(state, self.repeated, self.names, self.at_rest and not estimating, len(self.now.pins), shown),
             busy=alive or estimating,
             live=alive and not paced,  # at a pace, all charts show each draw

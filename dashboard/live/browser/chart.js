@@ -4,6 +4,7 @@
 const CONFIG = {
   displaylogo: false,
   displayModeBar: "hover",
+  modeBarButtonsToRemove: ["toImage"], // "Save figure" is for all forms, with title and settings
   scrollZoom: false,
   responsive: false, // Chart.fit resizes the chart
   doubleClick: false, // Chart.reset does it
@@ -11,15 +12,17 @@ const CONFIG = {
 };
 
 class Chart {
+  static NARROW = 420; // pixels; a narrower chart has no room for its toolbar beside the title
   static CALM = 120; // milliseconds from the last change of a zoom until the server is asked
 
   constructor(root) {
     this.title = element("div", "live-chart-title");
     this.origin = element("p", "live-origin");
+    this.save = new SaveFigure((form) => this.figureAddress?.(form, this.zoomed));
     this.node = element("div", "live-chart");
     this.caption = element("p", "live-chart-caption");
     this.node.setAttribute("role", "img");
-    root.append(this.title, this.origin, this.node, this.caption);
+    root.append(element("div", "live-chart-head", this.title, this.save.node), this.origin, this.node, this.caption);
     this.zoomed = {}; // ranges that the user chose, by axis
     this.resets = 0; // double clicks, each of which brings the figure's own ranges back
     this.near = undefined; // what the server has of the range of x that the user chose
@@ -88,6 +91,7 @@ class Chart {
     setAttribute(this.node, "aria-label", alt);
     setText(this.title, title);
     setText(this.origin, origin);
+    this.save.of(title || alt);
     this.look();
   }
 
@@ -159,6 +163,7 @@ class Chart {
 
   fit() {
     const { offsetWidth, offsetHeight, _fullLayout: drawn } = this.node;
+    this.node.classList.toggle("narrow", offsetWidth < Chart.NARROW);
     const visible = offsetWidth > 0 && offsetHeight > 0;
     if (!drawn || !visible || (drawn.width === offsetWidth && drawn.height === offsetHeight)) return;
     this.Plotly.Plots.resize(this.node);
@@ -180,6 +185,7 @@ class Chart {
     this.looking?.abort();
     cancelAnimationFrame(this.frame);
     this.listening.abort();
+    this.save.dispose();
     this.resizing.disconnect();
     this.seeing.disconnect();
     this.Plotly?.purge(this.node);

@@ -10,6 +10,7 @@ const KINDS = {
   files: Files,
   player: Player,
   keys: Keys,
+  link: Link,
   chart: Chart,
 };
 

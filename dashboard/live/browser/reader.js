@@ -49,8 +49,10 @@ class Reader {
       part.fade(this.faded);
       if (this.contents.has(part.place)) part.show(this.contents.get(part.place));
     }
+    if (data.content) part.show(data.content);
     part.renderer.send = (value) => send("event", value);
     part.renderer.askCloser = (range, signal) => askCloser(this.feed, data.place, range, signal);
+    part.renderer.figureAddress = (form, ranges) => figureAddress(this.feed, data.place, form, ranges);
   }
 
   unmount(node) {
@@ -123,6 +125,12 @@ async function askCloser(feed, place, [from, to], signal) {
   const query = new URLSearchParams({ from, to });
   const response = await fetch(new URL(`${feed.address}/closer/${place}?${query}`, BASE), { cache: "no-store", signal });
   return response.status === 200 ? new Uint8Array(await response.arrayBuffer()) : null;
+}
+
+// Where the chart at a place is as a file in this form, with the ranges that the user chose.
+function figureAddress(feed, place, form, { xaxis, yaxis }) {
+  const query = new URLSearchParams({ form, ...(xaxis && { x: xaxis.join() }), ...(yaxis && { y: yaxis.join() }) });
+  return `${feed.address}/figure/${encodeURIComponent(place)}?${query}`;
 }
 
 // An answer consists of the header's length (uint32), the header (JSON), and the charts' messages. The header has their
