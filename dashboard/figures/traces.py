@@ -92,7 +92,11 @@ def trace(
     _label(figure, [draws.x[chain] for chain in picked], drawn, still[picked], last)
     chart = look.finished("trace", figure, _trace_words(x, warm, name, drawn, int(still.sum())))
     thinned = last - first + 1 > most
-    words = [PEAKS if thinned else EVERY_DRAW if between else "", MARKED if marked else "", STUCK if still.any() else ""]
+    words = [
+        PEAKS if thinned else EVERY_DRAW if between else "",
+        MARKED if marked else "",
+        STUCK if still.any() else "",
+    ]
     return chart._replace(caption=" ".join(filter(None, [chart.caption, *words])))
 
 

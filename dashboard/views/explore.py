@@ -162,7 +162,9 @@ class ViewState:
         begun = job is not None and job.result.done > 0
         paced = any(job.alive and job.result.paced for job in jobs)
         paused = job is not None and job.result.paused
-        state = tuple((job.number, job.alive, "" if job.alive else job.status, job.alive and job.result.paused) for job in jobs)
+        state = tuple(
+            (job.number, job.alive, "" if job.alive else job.status, job.alive and job.result.paused) for job in jobs
+        )
         shown = tuple(column.mark for column in self.beside.columns) if self.beside else ()
         parts = {
             "status": self._status(),

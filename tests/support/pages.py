@@ -39,7 +39,14 @@ DEADLINE = 600.0  # seconds: a safety net, which no test is meant to reach; kern
 SMALL = {"draws": "300", "warmup": "30", "chains": "4"}
 ENDLESS = {"draws": "1000000", "warmup": "0", "thin": "1000", "chains": "4"}  # hours, in little memory
 MARKDOWN_LINK = r"(?<!\\)\]\("
-SHARED_CAPTION = ("beads", "histogram.", "trace.", "density.", "contest.q", "contest.component")  # the page has it, once for all
+SHARED_CAPTION = (
+    "beads",
+    "histogram.",
+    "trace.",
+    "density.",
+    "contest.q",
+    "contest.component",
+)  # the page has it, once for all
 _tabs: list[Tab] = []
 
 
