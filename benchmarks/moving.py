@@ -17,7 +17,7 @@ import mahmc
 from mahmc.run import Results
 
 FILE = Path(__file__).parents[1] / "dashboard" / "views" / "moving.json"
-RUNS = ({"sampler": "hmc"}, {"sampler": "mahmc"})  # 15 leapfrogs in each trajectory, by default
+RUNS: tuple[dict[str, Any], ...] = ({"sampler": "hmc"}, {"sampler": "mahmc"})  # 15 leapfrogs in each trajectory, by default
 SHARED: dict[str, Any] = {"target": "gmm", "draws": 1_500, "warmup": 0, "chains": 8, "seed": 5}
 CHAIN = 0
 POINTS = 161  # of the density

@@ -104,8 +104,8 @@ class Uneven(Run):
         self.ended.clear()
         super().advance(seconds)
 
-    def _advance_blocks(self, waiting: deque[mahmc.run.Block], goal: int) -> None:
-        super()._advance_blocks(waiting, goal)
+    def _advance_blocks(self, waiting: deque[mahmc.run.Block], goal: int, ahead: int) -> None:
+        super()._advance_blocks(waiting, goal, ahead)
         self.ended.set()
 
     def _advance_block(self, block: mahmc.run.Block, goal: int) -> None:

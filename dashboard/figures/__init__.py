@@ -13,7 +13,7 @@ from dashboard.figures.chains import (
     running_mean,
 )
 from dashboard.figures.distributions import density, energy, mass, scatter
-from dashboard.figures.efficiency import ess_bars, means_against_reference, over_leapfrogs
+from dashboard.figures.efficiency import ess_bars, means_against_reference
 from dashboard.figures.look import CAPTIONS, SAMPLER_COLOURS, Chart, as_json, caption, digits, library, p_is, plain
 from dashboard.figures.traces import FEW_CHAINS, LAST_DRAWS, MOST_POINTS, MOST_POINTS_LIVE, Draws, trace
 from dashboard.figures.verdicts import ecdf_difference, flows, p_value_path, rank_histogram, z_bars

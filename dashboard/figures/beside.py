@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from dashboard.figures.look import Chart
+from dashboard.figures.look import Chart, digits
 
 MARGIN = 0.05  # share of the range above and below
 MOST_ABOVE = 3.0  # times the truth's highest value: the spike of a chain that is stuck must not flatten the others
@@ -26,9 +26,9 @@ def over_leapfrogs(chart: Chart, per_draw: float, before: int, shown: Range) -> 
         else:
             line.x = ((np.asarray(line.x, float) + before) * per_draw).astype(np.float32)
         if line.hovertemplate:
-            line.hovertemplate = line.hovertemplate.replace("draw %{x:,d}", "leapfrog %{x:,d}")
-    figure.update_xaxes(range=list(shown), title={"text": "leapfrogs"})
-    return chart._replace(figure=figure)
+            line.hovertemplate = line.hovertemplate.replace("draw %{x:,d}", "leapfrog %{x:,.0f}")
+    figure.update_xaxes(range=list(shown), title={"text": "leapfrogs of the chain"})
+    return chart._replace(figure=figure, alt=f"Over the leapfrogs of each chain, {digits(per_draw)} for each draw. {chart.alt}")
 
 
 def on_same_axes(charts: Sequence[Chart], truth: str = "", from_zero: bool = False) -> list[Chart]:

@@ -67,23 +67,6 @@ def _number(value: Any) -> float:
     return np.nan if value is None else float(value)
 
 
-def over_leapfrogs(trace: Chart, per_draw: float, until: float) -> Chart:
-    """A trace over leapfrogs in place of draws, from 0 to `until`, so that traces of several samplers show equal cost.
-
-    `per_draw` is the number of leapfrogs of a draw; their mean if the schedule is random.
-    """
-    for line in trace.figure.data:
-        if line.x is None:
-            line.update(x0=per_draw * line.x0, dx=per_draw * line.dx)
-        else:
-            line.x = floats(per_draw * np.asarray(line.x, float))
-        if line.hovertemplate:
-            line.hovertemplate = line.hovertemplate.replace("draw %{x:,d}", "leapfrog %{x:,.0f}")
-    trace.figure.update_xaxes(title_text="leapfrogs of the chain", range=[0, until])
-    alt = f"Over {digits(until, 6)} leapfrogs of each chain, {digits(per_draw)} for each draw. {trace.alt}"
-    return trace._replace(alt=alt)
-
-
 def means_against_reference(rows: Mapping[str, tuple[str, np.ndarray, np.ndarray]], replicates: int) -> Chart:
     """Differences of each sampler's means from the reference, in standard deviations of the quantity, with a verdict.
 

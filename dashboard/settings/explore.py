@@ -178,12 +178,13 @@ class ExploreSettings(Settings):
     def slot(self, number: int) -> SlotSettings:
         """The settings of a run beside the main run."""
         slot: Slot = getattr(self, SLOTS[number])
-        return SlotSettings(slot.choices(self.choices))
+        return SlotSettings(slot.choices(self.choices), refused=self.refused)
 
-    def with_slot(self, number: int, choices: Choices) -> ExploreSettings:
-        """These settings with this sampler and these values in a slot."""
+    def with_slot(self, number: int, settings: SlotSettings) -> ExploreSettings:
+        """These settings with the sampler, the values and the refused numbers of a slot."""
+        choices = settings.choices
         own = {path: value for path, value in choices.chosen.items() if len(path) > 2 or path[1] == "update"}
-        return self._with(number, Slot(choices.sampler, own, choices.drafts))
+        return replace(self._with(number, Slot(choices.sampler, own, choices.drafts)), refused=settings.refused)
 
     def without_slot(self, number: int) -> ExploreSettings:
         """These settings without the run of this number. The others keep their numbers."""

@@ -77,7 +77,7 @@ class ViewState:
         job, before = self.present, self.now.earlier.get("explore")
         if job is None or before is None or job.number == before.number:
             return False
-        return job.result.spec == before.result.spec == self.spec
+        return bool(job.result.spec == before.result.spec == self.spec)
 
     @property
     def stale(self) -> bool:
@@ -279,11 +279,12 @@ class ViewState:
         result, x = self.result, self._draws(self.name)
         if result is None:
             return figures.trace(x, self.name, self._sampler)
-        chains = {"chains": figures.FEW_CHAINS} if self.settings.lines == "four" else {}
+        if self.settings.lines == "four":
+            about["chains"] = figures.FEW_CHAINS
         at = result.position
         position = figures.Draws(result.get(at), result.get(at, warmup=True)) if at else None
         warmup = result.get(self.name, warmup=True)
-        return figures.trace(x, self.name, self._sampler, warmup, position=position, **chains, **about)
+        return figures.trace(x, self.name, self._sampler, warmup, position=position, **about)
 
     def _running_mean(self) -> Chart:
         truth = self.target.truth.of(self.name) if self.target else None

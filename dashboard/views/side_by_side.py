@@ -69,7 +69,7 @@ class SameAxes:
             seen = max(2, int(leapfrogs / run.spec.leapfrogs_per_draw))
             x = run.get(self.name)[:TRACE_CHAINS, :seen]
             chart = figures.trace(x, self.name, run.spec.sampler)
-            chart = figures.over_leapfrogs(chart, run.spec.leapfrogs_per_draw, leapfrogs)
+            chart = figures.over_leapfrogs(chart, run.spec.leapfrogs_per_draw, 0, (0, leapfrogs))
             if self.truth is not None:
                 chart.figure.update_yaxes(range=list(self.truth.support))
             return chart._replace(caption="")

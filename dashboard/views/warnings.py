@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.views import words
 from dashboard.work.estimates import Estimates
 from dashboard.work.runs import RunResult
 from mahmc.diagnostics import FEWEST_DRAWS

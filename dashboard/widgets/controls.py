@@ -29,7 +29,7 @@ class Controls:
 
     tab: Tab
     page: str
-    fields: set[str] = field(default_factory=set)  # the number fields of this run of the page, by key
+    fields: set[str] = field(default_factory=set, kw_only=True)  # the number fields of this run of the page, by key
 
     @property
     def settings(self) -> Any:
@@ -41,7 +41,7 @@ class Controls:
 
     def take(self, name: str, value: Any) -> None:
         """Handle the event of a widget: change the entry. A refused number in its field goes."""
-        self.tab.replace(self.page, self.settings.with_(name, value).mended(self.key(self.entry(name))))
+        self.replace(self.settings.with_(name, value).mended(self.key(self.entry(name))))
 
     def replace(self, settings: Settings) -> None:
         """Handle an event that changes several entries at once."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -26,19 +25,16 @@ class SlotControls(Controls):
         found: SlotSettings = self.of.settings.slot(self.number)
         return found
 
-    def take(self, name: str, value: Any) -> None:
-        self.replace(self.settings.with_(name, value))
-
     def replace(self, settings: Settings) -> None:
         assert isinstance(settings, SlotSettings)
-        self.of.replace(self.of.settings.with_slot(self.number, settings.choices))
+        self.of.replace(self.of.settings.with_slot(self.number, settings))
 
 
 def choose(page: Controls, full: bool) -> None:
     """An expander for each run beside the main run, and a button that adds one."""
     numbers = page.settings.slots
     for number in numbers:
-        _choose_slot(SlotControls(page.tab, f"{page.page}.{number}", page, number), full)
+        _choose_slot(SlotControls(page.tab, f"{page.page}.{number}", page, number, fields=page.fields), full)
     if len(numbers) < len(SLOTS):
         st.button(
             "Compare with another sampler", icon=":material/add:", width="stretch", key=f"{page.page}.add",
