@@ -17,7 +17,7 @@ import mahmc
 from mahmc.run import Results
 
 FILE = Path(__file__).parents[1] / "dashboard" / "views" / "moving.json"
-RUNS: tuple[dict[str, Any], ...] = ({"sampler": "hmc"}, {"sampler": "mahmc"})  # 15 leapfrogs in each trajectory, by default
+SAMPLERS = ("hmc", "mahmc")  # 15 leapfrogs in each trajectory, by default
 SHARED: dict[str, Any] = {"target": "gmm", "draws": 1_500, "warmup": 0, "chains": 8, "seed": 5}
 CHAIN = 0
 POINTS = 161  # of the density
@@ -25,7 +25,7 @@ POINTS = 161  # of the density
 
 def picture() -> dict[str, Any]:
     """The draws of both chains, when they jump, and the true density."""
-    runs = [mahmc.sample(**SHARED, **run, warn=False) for run in RUNS]
+    runs = [mahmc.sample(sampler=sampler, warn=False, **SHARED) for sampler in SAMPLERS]
     truth = runs[0].target.truth.scalars["q"]
     x = np.linspace(*truth.support, POINTS)
     return {

@@ -12,7 +12,7 @@ from dashboard.settings import link
 from dashboard.settings.checks import CheckSettings
 from dashboard.settings.compare import SAME_MEAN, CompareSettings
 from dashboard.settings.explore import ExploreSettings
-from dashboard.settings.presets import PRESETS, Preset
+from dashboard.settings.presets import PRESETS, TIMING, Preset
 from dashboard.work import estimates as estimating
 from dashboard.work.job import Status
 from dashboard.work.tab import MOST_NAME, MOST_PINS
@@ -108,7 +108,7 @@ def test_what_is_wrong_with_a_link_is_told_until_something_is_run() -> None:
 # ---------------------------------------------------------------------------------------------------------- presets
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.title)
+@pytest.mark.parametrize("preset", [*PRESETS, TIMING], ids=lambda preset: preset.title)
 def test_a_presets_link_says_nothing_that_is_ignored(preset: Preset) -> None:
     start = {"explore": ExploreSettings(), "compare": CompareSettings()}[preset.page]
     settings, said = link.read(start, preset.query)
@@ -138,8 +138,9 @@ def test_only_a_page_that_is_opened_runs_by_its_link() -> None:
 
 def test_a_preset_without_a_run_only_sets_the_settings() -> None:
     tab = new_tab()
-    (preset,) = [preset for preset in PRESETS if not preset.run]
-    tab.open(preset.page, preset.link)
+    for preset in [TIMING, *PRESETS]:
+        if not preset.run:
+            tab.open(preset.page, preset.link)
     assert tab.jobs == {}
     settings = tab.settings["compare"]
     assert list(settings.methods(settings.target({}))) == ["hmc", "mahmc", SAME_MEAN]
@@ -240,7 +241,8 @@ def test_pins_are_few_named_and_of_runs_that_are_not_pinned_yet() -> None:
 def test_overview_has_its_cards_all_samplers_and_all_targets() -> None:
     page = opened_app()
     labels = [link.proto.label for link in page.app.get("page_link")]
-    assert labels[:4] == ["**Open and run**"] * 3 + ["**Open in Compare**"]
+    assert labels[:6] == ["**Open and run**"] * 5 + ["**Open in Explore**"]
+    assert all(preset.title in page.words and preset.about in page.words for preset in PRESETS)
     for sampler in SAMPLERS.values():
         assert sampler.about in page.words
     for family in FAMILIES.values():
@@ -250,14 +252,14 @@ def test_overview_has_its_cards_all_samplers_and_all_targets() -> None:
 
 def test_a_card_opens_its_page_and_runs() -> None:
     page = opened_app().follow("Open and run", 1)
-    assert page.link == {"sampler": "hmc", "epsilon": "0.06", "seed": "7"}
-    assert page.widget("ε Step size, exact").value == 0.06
+    assert page.link == PRESETS[1].query
+    assert page.widget("ε Step size, exact", of="2").value == 0.06
     assert page.job.work.spec.seed == 7
     page.tab.stop("explore")
 
 
 def test_the_card_of_a_comparison_opens_compare_with_its_settings() -> None:
-    page = opened_app().follow("Open in Compare")
+    page = opened_app().follow(TIMING.title)
     assert page.widget("Samplers").value == ["hmc", "mahmc"]
     assert page.widget("MAHMC: Nᵁ against an i.i.d. schedule of the same mean").value is True
 

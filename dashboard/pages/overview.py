@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.live import component
-from dashboard.settings.presets import PRESETS, Preset
+from dashboard.settings.presets import PRESETS, TIMING, Preset
 from dashboard.views.overview import ANSWER, QUESTION
 from dashboard.widgets.sampling import target_title
 from mahmc.samplers import SAMPLERS
@@ -56,6 +56,8 @@ def _places() -> None:
     for name, about in PAGES.items():
         st.page_link(f"pages/{name}.py", label=f"**{name.title()}**")
         st.caption(about)
+        if name == TIMING.page:
+            st.page_link(f"pages/{name}.py", label=f"**{TIMING.title}**", query_params=TIMING.link, help=TIMING.about)
     with st.expander(f"The {len(FAMILIES)} targets", icon=":material/target:"):
         st.markdown("Three from the paper, example custom targets, and your own. You can also give BLR a CSV file.")
         st.markdown("\n".join(f"- **{target_title(name)}**. {it.about}" for name, it in FAMILIES.items()))

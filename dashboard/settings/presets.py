@@ -51,8 +51,8 @@ PRESETS = (
         look_for=(
             "Both traces have the same number of leapfrogs. MAHMC crosses the whole range from draw to draw; HMC moves "
             "in smaller steps, because w holds u where it is until the trajectory ends.",
-            "MAHMC draws a new w after every ten leapfrogs, inside the trajectory. So u goes on moving, and the test at "
-            "the end still accepts nearly every trajectory.",
+            "MAHMC draws a new w after every ten leapfrogs, inside the trajectory. So u goes on moving, and the test "
+            "at the end still accepts nearly every trajectory.",
             "The line above the charts has the price: the ESS per leapfrog of MAHMC is about four times that of HMC.",
         ),
     ),
@@ -100,8 +100,8 @@ PRESETS = (
         {
             "target": "gmm",
             "weights": "0.3,0.4,0.3",
-            "means": "-1,0,1",
-            "sds": "1,0.4,1",
+            "means": "-1.0,0.0,1.0",
+            "sds": "1.0,0.4,1.0",
             "epsilon": "0.5",
             "L": "2",
             "n_u": "8",
@@ -149,4 +149,11 @@ PRESETS = (
             "Your file stays on this server as long as this tab is open. Links do not contain it.",
         ),
     ),
+)
+TIMING = Preset(
+    "Does the timing of updates matter?",
+    "Evenly spaced updates against the same number at random times, at equal cost.",
+    "casino",
+    "compare",
+    {"samplers": "hmc,mahmc", "iid": "1"},
 )

@@ -211,12 +211,9 @@ class Beside:
     def captions(self) -> dict[str, str]:
         """What to look for in each row of charts."""
         known = self.truth is not None
-        discrete = known and self.truth is not None and self.truth.discrete
-        looks = {
-            "trace": figures.caption("trace"),
-            "density": figures.caption("mass" if discrete else "density", known),
-        }
-        looks["density"] += OF_TRUTH if known else ""
+        kind = "mass" if self.truth is not None and self.truth.discrete else "density"
+        looks = {"trace": figures.caption("trace"), "density": figures.caption(kind, known)}
+        looks["density"] += TRUTH[kind] if known else ""
         return {row: f"{title}. {looks[row]}" for row, title in ROWS.items()}
 
     @cached_property

@@ -54,5 +54,9 @@ def _alt(found: dict[str, Any]) -> str:
     said = []
     for run in found["runs"]:
         cost = f"{len(run['q']) * run['leapfrogs']:,.0f}"
-        said.append(f"{_run(run)['title']} jumps {len(run['jumps'])} times in {cost} leapfrogs")
+        said.append(f"{_run(run)['title']} jumps {_times(len(run['jumps']))} in {cost} leapfrogs")
     return f"A chain of each sampler on a density with four hills: {'; '.join(said)}."
+
+
+def _times(n: int) -> str:
+    return "once" if n == 1 else f"{n} times"

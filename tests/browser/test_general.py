@@ -158,9 +158,9 @@ def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
     expect(page.get_by_text("BLR on your data")).to_have_count(0, timeout=WAIT)
 
 
-def test_the_preset_of_the_overview_opens_in_compare(page: Page, serve: Servers) -> None:
+def test_the_question_of_the_overview_opens_in_compare(page: Page, serve: Servers) -> None:
     page.goto(serve(APP))
-    page.get_by_role("link", name="Open in Compare").click()
+    page.get_by_role("link", name="Does the timing of updates matter?").click()
     shown(page, "Compare")
     until_query(page, samplers="hmc,mahmc", iid="1")
     enter(page, "Leapfrogs of a replicate", "160000")

@@ -173,17 +173,17 @@ def test_a_card_of_the_overview_is_one_entry(page: Page, serve: Servers) -> None
     page.set_default_timeout(WAIT)
     page.goto(serve(APP))
     settled(page)
-    begin = entries(page)
+    begin, card = entries(page), {"target": "gmm", "seed": "7", "2.sampler": "hmc"}
     page.get_by_role("link", name="Open and run").last.click()
     shown(page, "Explore")
-    says(page, "Finished:")
-    until_query(page, target="gmm", seed="7")
+    says(page, "Finished:", "run.1")
+    until_query(page, **card)
     assert entries(page) == begin + 1
     page.go_back()
     expect(page.get_by_role("heading", name=OVERVIEW)).to_be_visible(timeout=WAIT)
     assert (path(page), query(page)) == ("/", {})
     page.go_forward()  # at once: the overview may still be running
     shown(page, "Explore")
-    until_query(page, target="gmm", seed="7")
-    says(page, "Finished:")
+    until_query(page, **card)
+    says(page, "Finished:", "run.1")
     assert entries(page) == begin + 1

@@ -38,15 +38,10 @@ ROOT = Path(__file__).parents[2]
 DEADLINE = 600.0  # seconds: a safety net, which no test is meant to reach; kernels may have to be compiled first
 SMALL = {"draws": "300", "warmup": "30", "chains": "4"}
 ENDLESS = {"draws": "1000000", "warmup": "0", "thin": "1000", "chains": "4"}  # hours, in little memory
+OF_A_SLOT = r"explore\.[23]\."  # keys of widgets of a run beside the main run
 MARKDOWN_LINK = r"(?<!\\)\]\("
-SHARED_CAPTION = (
-    "beads",
-    "histogram.",
-    "trace.",
-    "density.",
-    "contest.q",
-    "contest.component",
-)  # the page has it, once for all
+# The page has the caption of these charts, once for all.
+SHARED_CAPTION = ("beads", "histogram.", "trace.", "density.", "contest.q", "contest.component")
 _tabs: list[Tab] = []
 
 
@@ -74,6 +69,13 @@ def until(condition: Callable[[], Any], seconds: float = DEADLINE) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.005)
+
+
+def all_ended(page: Page) -> Page:
+    """The page when all runs of Explore have ended."""
+    for job in page.tab.group("explore").values():
+        ended(job)
+    return page.run()
 
 
 def ended(job: Job[Any]) -> Job[Any]:
@@ -262,12 +264,12 @@ class Page:
         return {widget.label for kind in kinds for widget in kind}
 
     def widget(self, label: str, of: str = "") -> Any:
-        """The one widget with this label; on Compare, where each sampler has it, that `of` a sampler."""
+        """The one widget with this label; of several runs that of the main run, or that `of` a sampler or a slot."""
         app = self.app
         kinds = (app.number_input, app.slider, app.select_slider, app.selectbox, app.multiselect, app.toggle,
                  app.button_group, app.text_input, app.text_area)  # fmt: skip
         labelled = [widget for kind in kinds for widget in kind if widget.label == label]
-        (found,) = [widget for widget in labelled if not of or f".{of}." in str(widget.key)]
+        (found,) = [w for w in labelled if (f".{of}." in str(w.key) if of else not re.match(OF_A_SLOT, str(w.key)))]
         return found
 
     def set(self, label: str, value: Any, of: str = "") -> Page:
