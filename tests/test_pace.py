@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,16 @@ from mahmc import Run, RunSpec
 from tests.support.pages import DEADLINE, ended, until
 
 SLOW = 1e-4  # draws a second: the second draw never comes in time
+
+
+class CountedPace(Pace):
+    """A pace that counts its rests."""
+
+    rests = 0
+
+    def rest(self) -> None:
+        self.rests += 1
+        super().rest()
 
 
 def new_job(spec: RunSpec, rate: float) -> Job[RunWork]:
@@ -92,22 +104,25 @@ def test_stop_and_another_pace_end_a_rest_at_once() -> None:
 
 def test_a_run_at_rest_leaves_its_place_to_others_and_waits_without_looking() -> None:
     spec = RunSpec.of("mdc", "hmc", chains=4, draws=50, warmup=0)
-    resting = [new_job(spec, SLOW).start() for _ in range(MOST_AT_ONCE + 1)]
+    paces = [CountedPace(SLOW) for _ in range(MOST_AT_ONCE + 1)]
+    resting = [Job(RunWork(spec, pace=pace)).start() for pace in paces]
     for job in resting:
         has(job, 1)
     assert ended(Job(RunWork(spec)).start()).status is Status.FINISHED
-    wakes = []
+    wakes = [pace.rests for pace in paces]
     for job in resting:
-        pace = job.work.pace
-        job.work.pace.rest = lambda pace=pace: (wakes.append(pace), Pace.rest(pace))  # type: ignore[method-assign]
-        pace.step()
+        job.work.pace.step()
         has(job, 2)
-    until(lambda: len(wakes) >= len(resting))
+    until(lambda: all(pace.rests > before for pace, before in zip(paces, wakes, strict=True)))
     for job in resting:
         job.stop()
         job.wait(DEADLINE)
-    assert len(wakes) <= 3 * len(resting)
-    assert jobs._places._value == MOST_AT_ONCE  # type: ignore[attr-defined]
+    assert max(pace.rests - before for pace, before in zip(paces, wakes, strict=True)) <= 3
+    with ExitStack() as places:
+        for _ in range(MOST_AT_ONCE):  # each place was given back once
+            assert jobs._places.acquire(blocking=False)
+            places.callback(jobs._places.release)
+        assert not jobs._places.acquire(blocking=False)
 
 
 def test_a_run_that_waits_for_a_place_says_so_and_makes_nothing_up() -> None:

@@ -14,7 +14,7 @@ from dashboard.figures.look import MOST_CHAINS, MOST_POINTS_OF_ONE, Chart, Serie
 
 MOST_POINTS = 14_400  # of all chains together, 8 bytes each
 MOST_POINTS_LIVE = 2_400  # while chains run: drawing takes time, often on the cores that the chains use
-LAST_DRAWS = 100  # in the window that follows a run
+LAST_DRAWS = 50  # in the window that follows a run
 FEW_CHAINS = 4  # so many lines have thick strokes and labels
 MOST_DOTTED, MOST_MARKED = 50, LAST_DRAWS + 2  # draws of a line with dots, and with marks of accepted and rejected
 WIDTH, WIDTH_OF_FEW, WIDTH_OF_STUCK = 1, 2, 5  # pixels
@@ -42,25 +42,36 @@ class Draws(NamedTuple):
 
     def of(self, chain: int, first: int, last: int) -> np.ndarray:
         """The draws of a chain with these numbers."""
-        before = np.empty(0) if self.warmup is None else self.warmup[chain, max(first - 1 + self.warm, 0) : max(last + self.warm, 0)]  # fmt: skip
-        return np.concatenate([before, self.x[chain, max(first - 1, 0) : max(last, 0)]])
+        x = self.x[chain, max(first - 1, 0) : max(last, 0)]
+        if self.warmup is None:
+            return x
+        return np.concatenate([self.warmup[chain, max(first - 1 + self.warm, 0) : max(last + self.warm, 0)], x])
+
+
+class Focus(NamedTuple):
+    """What a trace shows of the chains.
+
+    `window` limits the trace to so many last draws. `position` are the draws of a quantity that changes if and only if
+    a proposal is accepted: with it, each draw of a short range is marked as accepted or rejected.
+    """
+
+    chains: int = MOST_CHAINS
+    window: int | None = None
+    position: Draws | None = None
 
 
 def trace(
     x: np.ndarray, name: str, sampler: str, warmup: np.ndarray | None = None, points: int = MOST_POINTS,
-    between: tuple[float, float] | None = None, *, chains: int = MOST_CHAINS, window: int | None = None,
-    position: Draws | None = None,
+    between: tuple[float, float] | None = None, *, focus: Focus | None = None,
 ) -> Chart:  # fmt: skip
     """The value of every chain at each draw. The warm-up is shaded, and its draws are numbered up to zero.
 
     All chains should cover the same range. A chain that drifts has not converged; a flat chain rejects all proposals.
-    Long chains are drawn by at most `points` points that keep their peaks, and the caption says so. At most `chains`
-    chains are drawn; a few chains have labels at their ends. Chains that never moved have thick lines.
-
-    `window` limits the trace to so many last draws. `between` limits the draws to a range of draw numbers, with one
-    more draw on either side. `position` are the draws of a quantity that changes if and only if a proposal is accepted:
-    with it, each draw of a short range is marked as accepted or rejected.
+    Long chains are drawn by at most `points` points that keep their peaks, and the caption says so. `between` limits
+    the draws to a range of draw numbers, with one more draw on either side. `focus` says how many chains and which
+    draws are shown. A few chains have labels at their ends. Chains that never moved have thick lines.
     """
+    chains, window, position = focus or Focus()
     figure = look.new_figure("draw", symbol(name))
     draws = Draws(x, warmup)
     seen, warm = draws.seen, draws.warm
@@ -73,18 +84,18 @@ def trace(
     still = stuck(x if seen or warmup is None else warmup)
     most = min(MOST_POINTS_OF_ONE, points // len(picked))
     marked = position is not None and last - first < MOST_MARKED
-    drawn = []
+    few, drawn = len(picked) <= FEW_CHAINS, []
     for chain, shade in zip(picked, look.shades(look.SAMPLER_COLOURS[sampler], len(picked)), strict=True):
         series = Series(f"chain {chain + 1}", shade, symbol(name))
         y = floats(draws.of(chain, first, last))
-        drawn.append(_add_chain(figure, y, first, most, series))
-        if position is not None and marked:
-            _mark(figure.data[-1], position.of(chain, first - 1, last), y.size)
-    _style(figure, still[picked])
+        stroke = _stroke(y.size, few, still[chain])
+        if position is not None and marked and not still[chain]:
+            stroke |= _marks(position.of(chain, first - 1, last), y.size)
+        drawn.append(_add_chain(figure, y, first, most, series, stroke))
     end = last if window is None else max(last, first + window - 1)
-    shown = (first, end) if window is not None else (1 - warm, max(seen, 1 - warm))
-    figure.update_xaxes(range=[shown[0] - 0.5, shown[1] + 0.5])
-    if warm and shown[0] <= 0:
+    begin, end = (first, end) if window is not None else (1 - warm, max(seen, 1 - warm))
+    figure.update_xaxes(range=[begin - 0.5, end + 0.5])
+    if warm and begin <= 0:
         figure.add_vrect(
             0.5 - warm, 0.5, fillcolor=look.faded(look.NEUTRAL, 0.18), line_width=0, layer="below",
             annotation={"text": "warm-up", "font_size": 12}, annotation_position="top left",
@@ -92,12 +103,9 @@ def trace(
     _label(figure, [draws.x[chain] for chain in picked], drawn, still[picked], last)
     chart = look.finished("trace", figure, _trace_words(x, warm, name, drawn, int(still.sum())))
     thinned = last - first + 1 > most
-    words = [
-        PEAKS if thinned else EVERY_DRAW if between else "",
-        MARKED if marked else "",
-        STUCK if still.any() else "",
-    ]
-    return chart._replace(caption=" ".join(filter(None, [chart.caption, *words])))
+    shown = PEAKS if thinned else EVERY_DRAW if between else ""
+    words = [chart.caption, shown, MARKED if marked else "", STUCK if still.any() else ""]
+    return chart._replace(caption=" ".join(filter(None, words)))
 
 
 def _range_of_draws(between: tuple[float, float] | None, first: int, last: int) -> tuple[int, int]:
@@ -108,7 +116,9 @@ def _range_of_draws(between: tuple[float, float] | None, first: int, last: int) 
     return low, max(low, high)
 
 
-def _add_chain(figure: go.Figure, y: np.ndarray, first: int, most: int, series: Series) -> np.ndarray:
+def _add_chain(
+    figure: go.Figure, y: np.ndarray, first: int, most: int, series: Series, stroke: dict[str, Any]
+) -> np.ndarray:
     """Draw a chain, and return the values that are drawn."""
     places: dict[str, Any] = {"x0": first, "dx": 1}
     if y.size > most:
@@ -116,30 +126,33 @@ def _add_chain(figure: go.Figure, y: np.ndarray, first: int, most: int, series: 
         peaks = downsampler.downsample(y, n_out=most // 2 * 2 - 2).astype(int)
         kept = np.unique([0, *peaks, y.size - 1])
         places, y = {"x": floats(kept + first)}, y[kept]
+    line = {"color": series.colour, "width": stroke["width"]}
     figure.add_scatter(
-        **places, y=y, name=series.label, mode="lines" if y.size > MOST_DOTTED else "lines+markers",
-        line={"color": series.colour}, marker={"size": 4}, showlegend=False,
+        **places, y=y, name=series.label, line=line, mode=stroke["mode"], marker=stroke["marker"],
+        opacity=stroke["opacity"], showlegend=False,
         hovertemplate=f"draw %{{x:,d}}<br>{series.title} = %{{y:.4g}}<extra>{series.label}</extra>",
     )  # fmt: skip
     return y
 
 
-def _mark(line: go.Scatter, position: np.ndarray, drawn: int) -> None:
-    """Mark the draws of a line as accepted or rejected. The very first draw of a run has no draw before it."""
-    moved = np.ones(drawn, bool)
+def _stroke(draws: int, few: bool, is_stuck: bool) -> dict[str, Any]:
+    """How a line is drawn. Few lines are thick, and a chain that never moved is thicker. Many lines hide nothing."""
+    return {
+        "width": WIDTH_OF_STUCK if is_stuck else WIDTH_OF_FEW if few else WIDTH,
+        "opacity": 0.9 if few or is_stuck else 0.5,
+        "mode": "lines" if draws > MOST_DOTTED or is_stuck else "lines+markers",
+        "marker": {"size": 4},
+    }
+
+
+def _marks(position: np.ndarray, draws: int) -> dict[str, Any]:
+    """Marks of accepted and rejected draws. The very first draw of a run has no draw before it."""
+    moved = np.ones(draws, bool)
     changes = np.diff(position) != 0
-    moved[drawn - changes.size :] = changes
-    symbols = np.where(moved, ACCEPTED, REJECTED).tolist()
-    marker = {"symbol": symbols, "size": np.where(moved, 6, 8).tolist(), "opacity": 1, "line": {"width": 2}}
-    line.update(mode="lines+markers", marker=marker)
-
-
-def _style(figure: go.Figure, still: np.ndarray) -> None:
-    """Few lines are thick, and lines of chains that never moved are thicker. Many lines do not hide each other."""
-    few = len(still) <= FEW_CHAINS
-    for line, is_stuck in zip(figure.data, still, strict=True):
-        line.line.width = WIDTH_OF_STUCK if is_stuck else WIDTH_OF_FEW if few else WIDTH
-        line.opacity = 0.9 if few or is_stuck else 0.5
+    moved[draws - changes.size :] = changes
+    symbols, sizes = np.where(moved, ACCEPTED, REJECTED).tolist(), np.where(moved, 6, 9).tolist()
+    outline = {"width": np.where(moved, 0, 2).tolist()}
+    return {"mode": "lines+markers", "marker": {"symbol": symbols, "size": sizes, "opacity": 1, "line": outline}}
 
 
 def _label(figure: go.Figure, draws: list[np.ndarray], drawn: list[np.ndarray], still: np.ndarray, end: int) -> None:
@@ -156,11 +169,13 @@ def _label(figure: go.Figure, draws: list[np.ndarray], drawn: list[np.ndarray], 
     figure.update_yaxes(range=[low, high])
     heights = spread(np.array([float(drawn[i][-1]) for i in labelled]), LABEL_HEIGHT * (high - low), low, high)
     texts = [f"{figure.data[i].name}{': stuck' if still[i] else ''}" for i in labelled]
-    for i, y, text in zip(labelled, heights, texts, strict=True):
-        swatch = f"<span style='color:{figure.data[i].line.color}'>\u25a0</span>"
-        figure.add_annotation(text=f"{swatch} {text}", x=end, y=float(y), xanchor="left", xshift=3, showarrow=False,
-                              font_size=12)  # fmt: skip
-    figure.update_layout(margin_r=26 + 7 * max(map(len, texts)))
+    notes = [
+        {"text": f"<span style='color:{figure.data[i].line.color}'>\u25a0</span> {text}", "x": end, "y": float(y),
+         "xanchor": "left", "xshift": 3, "showarrow": False, "font": {"size": 12}}
+        for i, y, text in zip(labelled, heights, texts, strict=True)
+    ]  # fmt: skip
+    room = 26 + 7 * max(map(len, texts))
+    figure.update_layout(annotations=[*figure.layout.annotations, *notes], margin_r=room)
 
 
 def _limits(values: list[np.ndarray]) -> tuple[float, float]:

@@ -230,15 +230,12 @@ def _choose_trace(here: Controls) -> None:
 
 def _present(here: Controls, shown: ViewState) -> None:
     """For a projector: the state of the run, two charts, and the keys. The style sheet makes all of it large."""
-    spec = shown.job.result.spec if shown.job else shown.spec
-    with page.place("title"):
-        if spec is not None:
-            st.subheader(f"{spec.method.label} on {spec.target.upper()}", anchor=False)
     with page.place("live"):
+        component.part("title", "lines")
         component.part("status", "status")
-        component.part("remarks", "remarks")
     with page.place("charts"):
         page.charts([r for r in shown.view().charts if r.place in LIVE_CHARTS])
+    component.part("remarks", "remarks")
     component.part("keys", "keys", on_event=lambda event: _pressed(here, event))
 
 

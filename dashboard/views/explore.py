@@ -173,7 +173,7 @@ class ViewState:
             "files": self._files(),
         }
         parts |= self.beside.parts() if self.beside else {}
-        parts |= {"keys": present.keys(self.settings, job)} if self.settings.present else {}
+        parts |= present.parts(self.settings, job, self.spec) if self.settings.present else {}
         drawn = (self.job.result.spec, self.job.result.drawn) if self.job else (self.spec, 0)
         return View(
             parts=parts,
@@ -182,7 +182,7 @@ class ViewState:
             busy=alive or estimating,
             live=alive and not paced,  # at a pace, all charts show each draw
             faded=self.stale,
-            seconds=SOON if alive and not begun or paused else AT_A_PACE if paced else SECONDS,
+            seconds=SOON if (alive and not begun) or paused else AT_A_PACE if paced else SECONDS,
         )
 
     def _status(self) -> dict[str, Any]:
@@ -203,7 +203,7 @@ class ViewState:
             said = warnings(self.result, self.estimates, figures.plain(self.name), self.job.alive)
             found += [Remark(text) for text in said]
             found += [Remark(text, "info") for text in self._antithetic()]
-        return remarks(found)
+        return remarks(found[: present.MOST_REMARKS] if self.settings.present else found)
 
     def _antithetic(self) -> list[str]:
         """An explanation of an effective sample size above the number of draws."""
@@ -270,21 +270,22 @@ class ViewState:
         alive = self.job is not None and self.job.alive
         points = figures.MOST_POINTS_LIVE if alive else figures.MOST_POINTS
         window = figures.LAST_DRAWS if alive and self.settings.window == "last" else None
-        return self._trace_of(points=points, window=window)
+        return self._trace_of(window, points=points)
 
     def _closer_trace(self, low: float, high: float) -> Chart:
         return self._trace_of(between=(low, high))
 
-    def _trace_of(self, **about: Any) -> Chart:
+    def _trace_of(self, window: int | None = None, **about: Any) -> Chart:
         result, x = self.result, self._draws(self.name)
         if result is None:
             return figures.trace(x, self.name, self._sampler)
-        if self.settings.lines == "four":
-            about["chains"] = figures.FEW_CHAINS
         at = result.position
         position = figures.Draws(result.get(at), result.get(at, warmup=True)) if at else None
+        focus = figures.Focus(window=window, position=position)
+        if self.settings.lines == "four":
+            focus = focus._replace(chains=figures.FEW_CHAINS)
         warmup = result.get(self.name, warmup=True)
-        return figures.trace(x, self.name, self._sampler, warmup, position=position, **about)
+        return figures.trace(x, self.name, self._sampler, warmup, focus=focus, **about)
 
     def _running_mean(self) -> Chart:
         truth = self.target.truth.of(self.name) if self.target else None

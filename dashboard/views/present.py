@@ -1,4 +1,4 @@
-"""The keys of Present mode, as plain data: what each key does now, for the line at the bottom of the page."""
+"""What only Present mode shows, as plain data: a short title, and what each key does now."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from dashboard.settings.explore import PACES, ExploreSettings
+from dashboard.views.view import Line, lines
 from dashboard.work.job import Snapshot
 from dashboard.work.runs import RunResult
+from mahmc import RunSpec
 
 PACE_TITLES: Mapping[str, str] = {"1": "1", "10": "10", "100": "100", "1000": "1 000", "max": "Fastest"}
+
+
+MOST_REMARKS = 1  # the first is the most important, and charts need the room
+
+
+def parts(settings: ExploreSettings, job: Snapshot[RunResult] | None, spec: RunSpec | None) -> dict[str, Any]:
+    """The title and the keys. The title names the run that the status is about."""
+    shown = job.result.spec if job is not None else spec
+    title = f"{shown.method.label} on {shown.target.upper()}" if shown is not None else "Explore"
+    return {"title": lines([Line(title, strong=True)]), "keys": keys(settings, job)}
 
 
 def keys(settings: ExploreSettings, job: Snapshot[RunResult] | None) -> list[dict[str, Any]]:

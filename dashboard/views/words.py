@@ -71,15 +71,22 @@ def run_status(job: Snapshot[RunResult] | None) -> str:
         return f"Finished: {done} in {seconds(progress.seconds)}.{still}"
     if job.status is Status.STOPPED or not job.alive:
         return f"Stopped at {done}. Press Continue to go on exactly from there.{still}"
+    return _alive(job, done) + still
+
+
+def _alive(job: Snapshot[RunResult], done: str) -> str:
+    """The state of a run that goes on."""
+    result, progress = job.result, job.result.progress
+    assert progress is not None
     if job.status is Status.WAITING:
         return f"Waiting at {done}: the server is busy with other runs."
-    if job.result.paused:
-        return f"Paused at {done}. Press Continue or Step to go on exactly from there.{still}"
-    if progress.done < spec.warmup:
+    if result.paused:
+        return f"Paused at {done}. Press Continue or Step to go on exactly from there."
+    if progress.done < result.spec.warmup:
         return f"Warming up: {done}, about {seconds(progress.seconds_left)} left."
-    if job.result.paced:
-        return f"Drawing: {done}, {large(job.result.rate)} a second.{still}"
-    return f"Drawing: {done}, about {seconds(progress.seconds_left)} left.{still}"
+    if result.paced:
+        return f"Drawing: {done}, {large(result.rate)} a second."
+    return f"Drawing: {done}, about {seconds(progress.seconds_left)} left."
 
 
 def stuck(result: RunResult) -> str:
@@ -87,5 +94,6 @@ def stuck(result: RunResult) -> str:
     if not result.stuck:
         return ""
     chains = result.spec.chains
-    which = "All chains are" if result.stuck == chains else f"{result.stuck} of {chains} chains {'is' if result.stuck == 1 else 'are'}"  # fmt: skip
-    return f" {which} stuck."
+    if result.stuck == chains:
+        return " All chains are stuck."
+    return f" {result.stuck} of {chains} chains {'is' if result.stuck == 1 else 'are'} stuck."

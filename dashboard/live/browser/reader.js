@@ -76,7 +76,7 @@ class Reader {
     const seconds = this.take(answer);
     if (seconds === null) return;
     const rest = 1000 * (document.hidden ? Math.max(seconds, Reader.HIDDEN_INTERVAL) : seconds) - (performance.now() - begin);
-    this.timer = setTimeout(() => this.request(), Math.max(rest, 50)); // leaves time for other requests
+    this.timer = setTimeout(() => this.request(), Math.max(rest, 20)); // leaves time for other requests
   }
 
   // The seconds until the next request; null if the view will not change without an event.
