@@ -11,13 +11,15 @@ import pytest
 from dashboard.pages import checks
 from dashboard.settings import link
 from dashboard.settings.checks import CONTEST_DRAWS, CheckSettings, _templates
+from dashboard.views.checks import OTHER_VERDICTS
 from dashboard.widgets.controls import Controls
 from dashboard.work.checks import MOST_CELLS, CheckResults, identity
 from dashboard.work.job import FAILURE
 from mahmc import cli
-from mahmc.checks import CASES, CHECKS, Cell, Chains, Check, Checking, Finding, Verdict, margins
+from mahmc.checks import CASES, CHECKS, LEVEL, Cell, Chains, Check, Checking, Finding, Verdict, margins
 from mahmc.checks.report import as_dict, as_html
 from mahmc.checks.subjects import Subject
+from mahmc.checks.verdicts import corrected
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
 from tests.support.pages import DEADLINE, Page, opened, until
 
@@ -315,8 +317,14 @@ def test_results_of_other_settings_are_not_shown_and_come_back() -> None:
     assert page.squares["naive", "gmm"] == "open"
     assert page.link["seed"] == "5"
     assert page.view.parts["files"] == []
+    assert page.remarks == [OTHER_VERDICTS]
     page.set("Seed", 0)
     assert page.squares["naive", "gmm"] == "wrong"
+    assert page.remarks == []
+    about = "budget 0.05 · false alarms 0.0001 at most · seed 0"
+    assert page.view.parts["origin"][0]["text"] == f"Verdicts with {about}."
+    assert all(of.startswith("Naive MH within HMC") and of.endswith(f" · {about}") for of in origins(page).values())
+    assert any(about in caption.value for caption in page.app.caption)
 
 
 def test_old_results_are_forgotten() -> None:
@@ -427,7 +435,7 @@ def test_the_link_brings_everything_back() -> None:
              "own.hmc.L": "7", "own.mahmc.epsilon": "0.4"}  # fmt: skip
     page = opened("checks", **query)
     assert page.warned == ""
-    assert page.link == query | {"own.means": "-1.0,1.0", "own.sds": "0.5,1.0"}
+    assert page.link == query | {"own.means": "-1.0,1.0", "own.sds": "0.5,1.0", "view": "contest"}
     assert opened("checks", **page.link).settings == page.settings
     assert (page.widget("Seed").value, page.widget("Sampler").value) == (7, "hmc")
     assert page.widget("L Leapfrogs, exact").value == 7
@@ -447,6 +455,17 @@ def test_a_bad_link_shows_nothing_of_itself_and_is_told_until_something_is_run()
 # ------------------------------------------------------------------------------------------------ right against wrong
 
 
+def played(page: Page, draws: int) -> Page:
+    """The slider of the contest is moved to so many draws; 0: where the test can tell."""
+    checks._played(Controls(page.tab, "checks"), {"draws": draws})
+    return page.run()
+
+
+def origins(page: Page) -> dict[str, str]:
+    """The settings that each chart says it comes from."""
+    return {request.place: request.origin for request in page.view.charts}
+
+
 @pytest.mark.parametrize("exhibit", ["naive", "asymmetric"])
 def test_right_against_wrong(exhibit: str) -> None:
     page = small(exhibit=exhibit, draws="4096").press("Run both").ended(f"contest.{exhibit}")
@@ -459,12 +478,24 @@ def test_right_against_wrong(exhibit: str) -> None:
     right, wrong = (page.view.parts[f"contest.words.{sampler}"][0]["text"] for sampler in ("mahmc", exhibit))
     assert "no error found" in right
     assert "✕ wrong" in wrong
-    page.set("Draws of each chain", 2)
+    assert page.view.parts["contest.player"]["stops"] == list(CONTEST_DRAWS)
+    played(page, 2)
     wrong = page.view.parts[f"contest.words.{exhibit}"][0]["text"]
     assert "no error found" in wrong
     assert "after 2 draws" in wrong
     assert page.link["draws"] == "2"
     assert "Run both" not in [button.label for button in page.app.button]
+    page.everything()
+    played(page, 0)  # as many as the test needs to tell
+    p_values = {n: corrected(found.comparisons) for n, found in job.work.rounds[exhibit].items()}
+    tells = next(n for n in CONTEST_DRAWS if all(p < LEVEL for m, p in p_values.items() if m >= n))
+    player = page.view.parts["contest.player"]
+    assert CONTEST_DRAWS[player["at"]] == CONTEST_DRAWS[player["end"]] == tells > 1
+    assert (player["canPlay"], player["began"]) == (True, job.number)
+    assert "draws" not in page.link
+    assert f" × {tells:,} draws · seed 0" in origins(page)[f"contest.q.{exhibit}"]
+    played(page, 3)
+    assert CONTEST_DRAWS[page.view.parts["contest.player"]["at"]] == tells  # no contest is tested after 3 draws
     page.everything()
     page.set("Seed", 5)  # the contest is of another one
     assert not [place for place in page.everything() if place.startswith("contest.")]
@@ -476,7 +507,7 @@ def test_right_against_wrong(exhibit: str) -> None:
 def test_right_against_wrong_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     may_go_on, judge = threading.Event(), margins.judge
     monkeypatch.setattr(margins, "judge", lambda *given: may_go_on.wait(DEADLINE) and judge(*given))
-    page = small().press("Run both")
+    page = small(view="contest").press("Run both")
     job = page.tab.jobs["contest.naive"]
     assert page.view.parts["contest.status"]["text"] == "Tested after 0 of 4,096 draws of each chain."
     next(button for button in page.app.button if button.key == "contest.stop").click()

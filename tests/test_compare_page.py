@@ -10,18 +10,21 @@ import pytest
 
 import mahmc
 from dashboard.settings.compare import SAME_MEAN
+from dashboard.settings.uploads import Upload
 from dashboard.views.words import EARLIER
 from dashboard.work.job import FAILURE
-from dashboard.work.tab import Tab
-from mahmc import Comparison
+from dashboard.work.kept import KEPT, MOST_RESULTS
+from dashboard.work.tab import GONE, Tab
+from mahmc import Comparison, tabular
 from mahmc.compare import COSTS
-from tests.support.pages import Page, ended, has_markdown_link, new_screen, opened, opened_app, until
+from tests.support.pages import Page, csv_file, ended, has_markdown_link, new_screen, opened, opened_app, until
 
 pytestmark = pytest.mark.usefixtures("pages_of_one_test")
 
 BUDGETS = {"mdc": "160000", "blr": "16000", "gmm": "48000", "neals-funnel": "96000", "ising": "96000",
            "spike-slab": "96000"}  # fmt: skip
 COEFFICIENTS = ("blr", "spike-slab")  # whose means are compared with their truth
+MIXTURE = {"target": "gmm", "weights": "0.5,0.5", "means": "-1.0,1.0", "sds": "0.5,1.0"}
 TWO = {"samplers": "hmc,mahmc", "budget": "160000", "replicates": "2"}
 
 
@@ -64,12 +67,31 @@ def test_a_comparison_shows_everything(target: str) -> None:
     assert [file["label"] for file in page.view.parts["files"]] == ["CSV", "Markdown", "LaTeX"]
 
 
-def test_small_charts_are_on_the_same_axes() -> None:
-    charts = ran(**TWO).everything()
+def test_small_charts_are_on_the_same_axes_and_traces_show_equal_cost() -> None:
+    page = ran(**TWO)
+    charts = page.everything()
     one, other = (charts[f"histogram.{name}"].figure.layout.yaxis.range for name in ("hmc", "mahmc"))
     assert one == other
-    one, other = (charts[f"trace.{name}"].figure.layout.yaxis.range for name in ("hmc", "mahmc"))
-    assert one == other
+    hmc, mahmc_ = (charts[f"trace.{name}"].figure for name in ("hmc", "mahmc"))
+    assert hmc.layout.yaxis.range == mahmc_.layout.yaxis.range
+    assert hmc.layout.xaxis.range == mahmc_.layout.xaxis.range == (0, 10_000)  # 160 000 leapfrogs of 16 chains
+    for name, figure in (("hmc", hmc), ("mahmc", mahmc_)):
+        per_draw = found(page).entries[name].spec.leapfrogs_per_draw
+        assert {(line.x0, line.dx, per_draw * len(line.y)) for line in figure.data} == {(per_draw, per_draw, 10_000)}
+        assert "leapfrog %{x" in figure.data[0].hovertemplate
+
+
+def test_a_result_names_its_target_settings_budget_and_seed() -> None:
+    """In headline, charts and table; and the table begins with the ratios."""
+    page = ran(**MIXTURE, **TWO | {"budget": "48000"})
+    of = "GMM (weights 0.5, 0.5; means -1, 1; sds 0.5, 1) · 2 replicates of 48,000 leapfrogs · seed 0"
+    assert page.view.parts["headlines"][-1]["text"] == f"ESS of q per leapfrog · {of}"
+    assert page.view.parts["table"]["caption"] == f"ESS of q per leapfrog · {of}"
+    requests = {request.place: request for request in page.view.charts}
+    assert (requests["bars"].title, requests["bars"].origin) == ("ESS of q per leapfrog", of)
+    target, *_ = of.partition(" · ")
+    assert requests["trace.hmc"].origin == f"{target} · epsilon 0.3, L 15 · 48,000 leapfrogs · seed 0"
+    assert page.view.parts["table"]["columns"][:2] == ["sampler", "times\u00a0hmc"]
 
 
 def test_a_sampler_that_never_moved_is_undefined() -> None:
@@ -170,6 +192,60 @@ def test_looking_on_builds_no_comparison(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 # --------------------------------------------------------------------------------------------------------- settings
+
+
+def test_the_targets_own_settings_are_compared_and_the_link_brings_them_back() -> None:
+    page = opened("compare", **TWO).set("n_w Number of w, exact", 3)
+    assert page.link == {"n_w": "3", **TWO}
+    assert found(page.press("Run").ended()).target.settings["n_w"] == 3
+    again = opened("compare", **page.link)
+    assert (again.warned, again.settings) == ("", page.settings)
+    page.set("n_w Number of w, exact", 4)
+    assert (page.view.faded, page.remarks) == (True, [EARLIER])
+    assert opened("compare", **MIXTURE).link == MIXTURE
+
+
+def test_a_figure_of_the_paper_is_only_beside_the_papers_target() -> None:
+    """MDC with another sd has neither the paper's figures, nor its ratio, nor the offer of its second figure."""
+    page = ran(sd="0.2", second="1", **TWO)
+    assert set(found(page).done) == {"hmc", "mahmc"}
+    assert set(column(page, "paper")) == {"–"}
+    assert "paper" not in " ".join(line["text"] for line in page.view.parts["headlines"])
+    assert "paper" not in page.everything()["bars"].alt
+    assert not [toggle for toggle in page.app.toggle if toggle.label.startswith("Also MAHMC")]
+    page.set("sd Standard deviation of v given u, exact", 0.04)
+    assert [toggle for toggle in page.app.toggle if toggle.label.startswith("Also MAHMC")]
+
+
+def test_the_target_of_explore_is_compared_until_something_is_chosen_or_run() -> None:
+    page = opened_app().go("explore")
+    page.tab.follow("explore", MIXTURE)
+    page.go("compare")
+    assert page.link == MIXTURE
+    assert "are the same as on Explore" in page.words
+    page.go("explore").set("Target", "blr").go("compare")
+    assert page.link == {"target": "blr"}
+    page.set("Seed", 3).go("explore").set("Target", "gmm").go("compare")
+    assert page.link == {"target": "blr", "seed": "3"}  # something was chosen here
+    page.press("Take the target of Explore")
+    assert page.link == MIXTURE | {"seed": "3"}
+    page.go("explore").set("Target", "mdc").press("Compare samplers on this target").arrived("compare")
+    assert page.run().link == {"seed": "3"}
+
+
+def test_controls_stay_under_a_result_while_explore_is_visited() -> None:
+    page = opened_app().go("compare")
+    page.tab.follow("compare", MIXTURE | TWO | {"budget": "48000"})
+    page.run().press("Run").ended()
+    query, table = page.link, page.table
+    page.go("explore").set("Target", "blr").go("compare")
+    assert (page.link, page.table, page.view.faded) == (query, table, False)
+    assert page.widget("Target").value == "gmm"
+    assert page.widget("Samplers").value == ["hmc", "mahmc"]
+    page.set("Target", "mdc")  # the old result says what it is of
+    assert (page.view.faded, page.remarks, page.table) == (True, [EARLIER], table)
+    assert page.view.parts["table"]["caption"].startswith("ESS of q per leapfrog · GMM (weights 0.5, 0.5;")
+    assert all(request.origin.startswith("GMM (") for request in page.view.charts)
 
 
 def test_an_edited_sampler_and_the_papers_second_figure() -> None:
@@ -314,6 +390,49 @@ def test_stop_keeps_what_is_done() -> None:
     assert page.status == f"Stopped after {done} of 200 runs. The results so far are below."
     assert column(page, "sampler") == ["hmc", "mahmc"]
     page.everything()
+
+
+def test_continue_gives_the_result_that_a_comparison_without_a_stop_has() -> None:
+    query = TWO | {"replicates": "40"}
+    page = opened("compare", **query).press("Run")
+    until(lambda: len(page.job.snapshot().result.found.done) == 2)
+    page.run().press("Stop").ended()
+    assert 2 <= len(found(page).entries["mahmc"].acceptance) < 40
+    page.set("Seed", 1)
+    assert "Continue" not in [button.label for button in page.app.button]  # it would continue something else
+    page.set("Seed", 0).press("Continue").ended()
+    whole = Comparison("mdc", ["hmc", "mahmc"], 160_000, 40).advance_all()
+    for name, entry in whole.entries.items():
+        assert found(page).entries[name].ess == entry.ess
+        assert found(page).entries[name].means == entry.means
+
+
+def test_a_finished_result_is_there_again_after_a_reload_or_says_that_it_is_gone() -> None:
+    """A reload is a new tab with the same link."""
+    page = ran(**TWO)
+    again = opened("compare", **page.link)
+    assert again.table == page.table
+    assert again.status == f"{page.status} This result was kept: the same settings and seed give the same numbers."
+    assert not again.view.faded
+    again.everything()
+    others = (TWO | {"seed": "1"}, TWO | {"n_w": "19"}, TWO | {"hmc.L": "41"})
+    assert all("compare" not in opened("compare", **other).tab.jobs for other in others)
+    for _ in range(MOST_RESULTS):
+        KEPT.keep(Comparison("gmm", ["hmc"], 48_000, seed=None))
+    gone = opened("compare", **page.link)
+    assert "compare" not in gone.tab.jobs
+    assert gone.warned == GONE
+    assert gone.press("Run").ended().table == page.table
+    assert gone.warned == ""
+
+
+def test_results_on_other_data_are_not_found() -> None:
+    """Two tables of the same size: only the one that was uploaded has the result."""
+    one, other = (Upload.of("blr", "mine.csv", tabular.read(csv_file(seed=seed)), "cured") for seed in (0, 1))
+    KEPT.keep(Comparison(one.target({}), ["hmc"], 48_000))
+    assert KEPT.find(Comparison(one.target({}), ["hmc"], 48_000)) is not None
+    assert KEPT.find(Comparison(other.target({}), ["hmc"], 48_000)) is None
+    assert KEPT.find(Comparison("blr", ["hmc"], 48_000)) is None
 
 
 def test_a_comparison_that_fails_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

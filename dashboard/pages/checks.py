@@ -21,6 +21,8 @@ from mahmc.checks.subjects import CHAINS
 from mahmc.checks.verdicts import POWER
 from mahmc.samplers import EVERY_SAMPLER
 
+EXHIBITS = {name: f"{EVERY_SAMPLER[right].title} and {EVERY_SAMPLER[wrong].title}"
+            for name, (_, (right, wrong)) in CONTESTS.items()}  # fmt: skip
 VIEWS = {"matrix": "Matrix of verdicts", "contest": "Right against wrong"}
 
 
@@ -73,7 +75,11 @@ def body(here: Controls, shown: ViewState) -> None:
                       help="Stop at once; the verdicts so far stay")  # fmt: skip
         else:
             _run_button(here, shown, shown.cells, "Run all", "checks.run.all", primary=True)
-    controls.segmented(here, "view", "Part of the page", VIEWS)
+    with st.container(horizontal=True):
+        controls.segmented(here, "view", "Part of the page", VIEWS)
+        with st.container(key="place.exhibit", width="content"):
+            if here.settings.view == "contest":
+                controls.segmented(here, "exhibit", "Exhibit", EXHIBITS)
     if here.settings.view == "contest":
         page.problem(here)
         _contest(here, now)
@@ -218,9 +224,6 @@ def _table(shown: ViewState) -> None:
 
 def _contest(here: Controls, now: contest.ViewState) -> None:
     """A correct and a wrong sampler on one mixture, with a slider for the number of draws that Play moves."""
-    titles = {name: f"{EVERY_SAMPLER[right].title} and {EVERY_SAMPLER[wrong].title}"
-              for name, (_, (right, wrong)) in CONTESTS.items()}  # fmt: skip
-    controls.segmented(here, "exhibit", "Exhibit", titles)
     case, (_, wrong) = CONTESTS[here.settings.exhibit]
     st.markdown(f"Both start from the same exact draws of *{CASES[case].title}*. {EVERY_SAMPLER[wrong].wrong}")
     with page.place("contest.live"):
@@ -246,17 +249,23 @@ def _contest_button(here: Controls, now: contest.ViewState) -> None:
 
 
 def _contest_pictures(here: Controls, now: contest.ViewState) -> None:
-    """The slider, and for each quantity the draws of both samplers side by side; the discrete quantity comes first."""
+    """The slider, the draws of both samplers side by side, and what eye and test say of them."""
     assert now.job is not None
     component.part("contest.player", "player", on_event=lambda event: _played(here, event))
-    samplers = now.job.result.samplers
-    for column, sampler in zip(st.columns(2), samplers, strict=True):
+    (first, kind), *others = now.quantities.items()
+    _pair(now, first, kind)
+    for column, sampler in zip(st.columns(2), now.job.result.samplers, strict=True):
         with column:
             component.part(f"contest.words.{sampler}", "lines")
-    for name, kind in now.quantities.items():
-        page.charts([request for request in now.charts() if request.place.startswith(f"contest.{name}.")])
-        st.caption(figures.caption(kind))
+    for name, kind in others:
+        _pair(now, name, kind)
     component.part("contest.path", "chart")
+
+
+def _pair(now: contest.ViewState, name: str, kind: str) -> None:
+    """The charts of one quantity from both samplers, side by side."""
+    page.charts([request for request in now.charts() if request.place.startswith(f"contest.{name}.")])
+    st.caption(figures.caption(kind))
 
 
 def _played(here: Controls, event: Any) -> None:

@@ -155,7 +155,7 @@ class _Pair:
         charts = {sampler: self._histogram(sampler) for sampler in self.found.samplers}
         for chart in charts.values():
             chart.figure.update_yaxes(range=[0, HEADROOM * self._highest])
-            chart.figure.update_layout(transition=MORPH)
+            chart.figure.update_layout(transition=MORPH, showlegend=False)
         return charts
 
     @property

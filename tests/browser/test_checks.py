@@ -15,11 +15,15 @@ from tests.support.browser_pages import (
     address,
     cell,
     cell_is,
+    chart,
     download,
+    enter,
     is_drawn,
     open_files,
     open_page,
+    place,
     says,
+    settled,
     until,
     until_query,
 )
@@ -120,7 +124,7 @@ def test_the_report_opens_alone(page: Page, browser: Browser, link: Callable[...
 
 def test_right_against_wrong(page: Page, link: Callable[..., str]) -> None:
     """The slider goes from where neither eye nor test can tell to where the test is sure."""
-    open_checks(page, link(exhibit="asymmetric", draws=1))
+    open_page(page, link(exhibit="asymmetric", draws=1), "Checks")
     page.get_by_role("button", name="Run both").click()
     expect(page.get_by_text("p-value against draws")).to_be_visible(timeout=WAIT)
     expect(page.get_by_text("Tested after")).to_have_count(0, timeout=WAIT)
@@ -130,7 +134,40 @@ def test_right_against_wrong(page: Page, link: Callable[..., str]) -> None:
     page.keyboard.press("End")
     expect(page.get_by_text("after 4,096 draws")).to_have_count(2, timeout=WAIT)
     assert page.get_by_text("no error found").count() == 1
-    until_query(page, budget="0.02", exhibit="asymmetric", draws="4096")
+    until_query(page, budget="0.02", exhibit="asymmetric", draws="4096", view="contest")
+
+
+TEXTS = """node => { window.texts = []; new MutationObserver((changes) => changes.forEach(({ addedNodes }) =>
+    addedNodes.forEach((added) => window.texts.push(added.data.split(": ")[1])))).observe(node, { childList: true }) }"""
+
+
+def test_a_contest_plays_by_itself_unless_motion_is_reduced(page: Page, link: Callable[..., str]) -> None:
+    """From one draw to where the test can tell, with the first charts above the fold, also at 1024 × 768."""
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.emulate_media(reduced_motion="reduce")
+    open_page(page, link(view="contest", exhibit="asymmetric"), "Checks")
+    player = place(page, "contest.player")
+    play, shown = player.get_by_role("button"), player.locator("output")
+    page.get_by_role("button", name="Run both").click()
+    expect(play).to_be_enabled(timeout=WAIT)
+    assert (play.inner_text(), shown.inner_text()) == ("▶ Play", "Draws of each chain: 16")
+    settled(page)
+    for name in ("mahmc", "asymmetric"):
+        box = chart(page, f"contest.component.{name}").bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 768
+    shown.evaluate(TEXTS)
+    page.emulate_media(reduced_motion="no-preference")
+    play.click()
+    expect(play).to_have_text("❚❚ Pause", timeout=WAIT)
+    expect(play).to_have_text("▶ Play", timeout=WAIT)
+    assert page.evaluate("window.texts") == ["1", "2", "4", "8", "16"]
+    until_query(page, budget="0.02", exhibit="asymmetric", view="contest")
+    enter(page, "Seed", "1")
+    page.get_by_role("button", name="Run both").click()
+    expect(play).to_have_text("❚❚ Pause", timeout=WAIT)  # nobody has clicked
+    play.click()
+    expect(play).to_have_text("▶ Play", timeout=WAIT)
 
 
 def test_a_custom_mixture(page: Page, link: Callable[..., str]) -> None:

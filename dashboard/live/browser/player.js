@@ -47,7 +47,7 @@ class Player {
 
   pause() {
     this.isPlaying = false;
-    this.wanted = undefined;
+    this.wanted = this.began = undefined;
     clearTimeout(this.timer);
     this.fill();
   }
@@ -55,27 +55,24 @@ class Player {
   moved() {
     this.pause();
     this.ask(Number(this.slider.value));
-    this.fill();
   }
 
-  // Ask the page for a stop. At the end the page chooses the stop itself, which is the default.
   go(stop) {
     this.began = performance.now();
     this.slider.value = stop;
+    this.isPlaying = stop < this.content.end;
+    this.ask(stop);
     this.fill();
-    const { at, end } = this.content;
-    if (stop >= end) {
-      this.send({ draws: 0 });
-      this.pause();
-    } else if (stop === at) {
-      this.wanted = stop;
-      this.arrived();
-    } else this.ask(stop);
   }
 
+  // Ask the page for a stop, and wait until it shows that stop. At the end of a play the page chooses the stop itself,
+  // which is the default.
   ask(stop) {
+    const { at, end, stops } = this.content;
+    const ends = this.began !== undefined && stop === end;
+    if (stop !== at || ends) this.send({ draws: ends ? 0 : stops[stop] });
     this.wanted = stop;
-    this.send({ draws: this.content.stops[stop] });
+    if (stop === at) this.arrived();
   }
 
   arrived() {

@@ -20,10 +20,13 @@ class Table {
     rows.forEach((cells, i) => {
       const row = this.body.children[i];
       sized(row, cells.length, () => element("td"));
-      cells.forEach((text, j) => setText(row.children[j], text));
+      cells.forEach((text, j) => setText(row.children[j], unbroken(text)));
     });
   }
 }
+
+// The text with each interval in one piece: "[0.1, 0.2]" may begin a line, but does not break.
+const unbroken = (text) => text.replace(/, (?=[^[\]]*\])/g, ",\u00a0");
 
 function headCell(scope) {
   const cell = element("th");
