@@ -346,7 +346,7 @@ def test_the_program_makes_the_same_run() -> None:
 
 def test_the_link_makes_the_same_run() -> None:
     page = opened(target="gmm", sampler="hmc", view="full", **SMALL).set("L Leapfrogs, exact", 7).press("Run").ended()
-    assert f"?{link.text(page.settings)}" in [code.value for code in page.app.code]
+    assert page.shared_link == {"path": "explore", "query": link.text(page.settings)}
     again = opened(**page.link).press("Run").ended()
     assert result(again).spec == result(page).spec
     assert np.array_equal(result(again).get("q"), result(page).get("q"))

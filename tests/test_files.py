@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -238,9 +239,9 @@ def test_files_are_below_the_apps_path() -> None:
         assert (answered(f"/a/b{address}", base).status, answered(address, base).status) == (200, 404)
 
 
-def test_the_route_leaves_streamlits_own_and_the_feed_alone() -> None:
-    (route,) = downloads.routes("")
-    for path in ("/", "/explore", "/_stcore/health", "/static/js/index.js", "/live/token/explore", "/media/x.csv"):
+def test_the_routes_leave_streamlits_own_and_the_feed_alone() -> None:
+    paths = ("/", "/explore", "/_stcore/health", "/static/js/index.js", "/live/token/explore", "/media/x.csv")
+    for route, path in itertools.product(downloads.routes(""), paths):
         assert route.matches({"type": "http", "method": "GET", "path": path})[0] == Match.NONE
 
 

@@ -22,6 +22,7 @@ _SCRIPTS = (
 )  # fmt: skip
 _STYLES = (
     "chart", "save", "status", "words", "table", "files", "matrix", "moving", "player", "keys", "link", "reader",
+    "streamlit",
 )  # fmt: skip
 _FOR_GOOD = {"Cache-Control": "public, max-age=31536000, immutable"}
 _PLOTLY_FILE = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"

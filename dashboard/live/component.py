@@ -65,9 +65,12 @@ def follow(
     _mount(key=key, data={"kind": "feed", **feed}, on_refresh_change=refresh, on_navigate_change=navigate)
 
 
-def part(place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any], None] | None = None) -> None:
+def part(
+    place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any], None] | None = None, room: bool = False
+) -> None:  # fmt: skip
     """A place that the browser fills. The same key and place in the next run keep their DOM nodes.
 
+    With `room` the place keeps its room while it is empty, so that what comes into it moves nothing.
     `on_event` gets the user's action as plain JSON: from a matrix {"chosen": [row, column]} or {"row": [row]}, from a
     player {"draws": number}, from keys {"action": name}.
     """
@@ -78,7 +81,7 @@ def part(place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any
         if on_event and value is not None:
             on_event(value)
 
-    _mount(key=key, data={"kind": kind, "place": place}, on_event_change=event)
+    _mount(key=key, data={"kind": kind, "place": place, "room": room}, on_event_change=event)
 
 
 def link(path: str, query: str) -> None:

@@ -142,12 +142,12 @@ def body(here: Controls, shown: ViewState) -> None:
         _choose_quantity(here, shown)
     with page.place("live"):
         component.part("status", "status")
-        component.part("remarks", "remarks")
+        component.part("remarks", "remarks", room=True)
     with page.place("found"):
         if shown.found is not None:
-            component.part("headlines", "lines")
+            component.part("headlines", "lines", room=True)
             component.part("bars", "chart")
-            component.part("table", "table")
+            component.part("table", "table", room=True)
     with page.place("closer"):
         if shown.at_rest:
             _closer(here, shown)

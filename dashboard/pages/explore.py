@@ -117,8 +117,8 @@ def body(here: Controls, shown: ViewState) -> None:
         _pace(here, shown)
     with page.place("live"):
         component.part("status", "status")
-        component.part("origin", "lines")
-        component.part("remarks", "remarks")
+        component.part("origin", "lines", room=True)
+        component.part("remarks", "remarks", room=True)
         if shown.beside is not None:
             component.part("ratio", "lines")
     with page.place("repeated"):

@@ -116,8 +116,7 @@ class ViewState:
         if self.job is None:
             return status("All samplers get the same number of leapfrogs, in several replicates. Press Run.")
         job, result = self.job, self.job.result
-        tiles = self._by_sampler(result.found) if job.alive else []
-        return status(_status_line(job), result.share, tiles)
+        return status(_status_line(job), result.share, self._by_sampler(result.found))
 
     def _by_sampler(self, found: Comparison) -> list[Tile]:
         """The progress of each sampler."""

@@ -17,7 +17,7 @@ from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
 from dashboard.views import beads, origin, present, sources, words
 from dashboard.views.beside import Beside, columns
-from dashboard.views.tiles import of_run
+from dashboard.views.tiles import awaited, of_run
 from dashboard.views.view import (
     AT_A_PACE, SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, sourced, status,
 )  # fmt: skip
@@ -191,7 +191,9 @@ class ViewState:
         job = self.present
         progress = job.result.progress if job else None
         bar = None if job is None or job.status is Status.FAILED else progress.share if progress else 0.0
-        tiles = of_run(self.result, self.estimates, self.name, self.full) if self.result is not None else []
+        tiles = awaited(self.spec, self.full) if self.spec is not None else []
+        if self.result is not None:
+            tiles = of_run(self.result, self.estimates, self.name, self.full)
         return status(words.run_status(job), bar, tiles)
 
     def _remarks(self) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ from dashboard.views.view import Tile
 from dashboard.work.estimates import Estimates
 from dashboard.work.runs import RunResult
 from mahmc.glossary import TERMS
+from mahmc import RunSpec
+from mahmc.spec import NONE
 
 SIMPLE = ("acceptance", "ess_bulk", "ess_per_leapfrog")  # the tiles of the simple view, by their names in the glossary
 ROUGH = " While chains run, this is scaled up from the last {:,} draws of each chain. At the end it uses all draws."
@@ -26,6 +28,14 @@ def of_run(result: RunResult, found: Estimates | None, name: str, full: bool) ->
 def _tile(term: str, value: str, more: str = "", beside: str = "") -> Tile:
     """A tile with the title and the text of the glossary, and what there is more to say."""
     return Tile(TERMS[term].short, value, f"{TERMS[term].long}{more}", beside)
+
+
+def awaited(spec: RunSpec, full: bool) -> list[Tile]:
+    """The same tiles before there is a run: they have the same room, so that nothing moves when it comes."""
+    inside = spec.method.inside and bool(spec.updates)
+    terms = ["acceptance", *(["inner"] if inside else []), *(["outer_updates"] if spec.outer != NONE else [])]
+    terms += ["ess_bulk", "ess_tail", "rhat", "ess_per_leapfrog", "gradients", "speed", "non_finite"]
+    return [_tile(term, "–", " Press Run to see this number.") for term in terms if full or term in SIMPLE]
 
 
 def _acceptance(result: RunResult) -> Iterator[Tile]:

@@ -149,7 +149,7 @@ def test_deep_link_and_download_give_the_same_draws(
         open_files(tab)
         files.append(tmp_path / f"{i}.nc")
         files[-1].write_bytes(download(tab, "NetCDF"))
-    snippet = page.locator("[data-testid=stCode]").nth(1).inner_text()
+    snippet = page.locator("[data-testid=stCode]").first.inner_text()
     context.close()
     one, two = (arviz().from_netcdf(str(file))["posterior"] for file in files)
     assert np.array_equal(one["q"].values, two["q"].values)

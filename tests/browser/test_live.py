@@ -103,7 +103,7 @@ def opened(page: Page, address: str) -> Page:
 
 def chart(page: Page, alt: str) -> Locator:
     """The chart with this text alternative."""
-    return page.get_by_role("img", name=alt, exact=True)
+    return page.get_by_role("figure", name=alt, exact=True)
 
 
 def place(page: Page, name: str) -> Locator:
@@ -203,7 +203,7 @@ def test_updates_keep_the_node_and_change_the_data(same_app: Page) -> None:
 def test_a_chart_has_its_words(same_app: Page) -> None:
     """An image with a name to assistive technology, its title above, and the caption of what is drawn below."""
     for name in NAMES:
-        expect(same_app.locator(f'.live-chart[role="img"][aria-label="{name}"]')).to_have_count(1)
+        expect(same_app.locator(f'.live-chart[role="figure"][aria-label="{name}"]')).to_have_count(1)
     small = place(same_app, "small")
     expect(small.locator(".live-chart-title")).to_have_text("Title of small")
     wait_for(small, "node => node.lastElementChild.textContent === `Caption ${node.children[1]._fullData[0].y[0]}`")
@@ -360,7 +360,7 @@ def test_a_library_that_does_not_load_is_said(browser: Browser, serve: Callable[
 def test_a_chart_with_an_error_says_so_and_the_others_go_on(same_app: Page) -> None:
     say(same_app, wrong_chart=True)
     wrong = place(same_app, "small").get_by_role(
-        "img", name="This chart cannot be drawn. The server's log has the details."
+        "figure", name="This chart cannot be drawn. The server's log has the details."
     )
     expect(wrong.locator(".annotation-text")).to_be_visible()
     same_app.get_by_role("link", name="Jump").click()

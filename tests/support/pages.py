@@ -190,6 +190,11 @@ class Page:
         """The kinds of the places that the page laid out, by place."""
         return {data["place"]: data["kind"] for data in self._mounted() if data["kind"] != "feed"}
 
+    @property
+    def shared_link(self) -> dict[str, str]:
+        """The link that the page offers for copying: its path, and its query."""
+        return next(data["content"] for data in self._mounted() if data["kind"] == "link")
+
     def _mounted(self) -> list[dict[str, Any]]:
         return [json.loads(part.proto.json) for part in self.app.get("bidi_component")]
 

@@ -69,7 +69,7 @@ def drawing(
         columns = max(1, LEGEND // (6 + max(map(len, labels))))
         sheet.call("legend", loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(columns, len(labels)),
                    frameon=False, borderaxespad=0.2, columnspacing=1.4)  # fmt: skip
-    inches = PIXEL * height + 0.3 + 0.12 * len(settings)
+    inches = round(PIXEL * height + 0.3 + 0.12 * len(settings), 2)
     return Drawing(title, tuple(settings), inches, tuple(sheet.calls), sheet.data)
 
 

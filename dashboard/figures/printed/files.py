@@ -87,7 +87,7 @@ from matplotlib.figure import Figure
 here = Path(__file__)
 data = np.load(here.with_suffix(".npz"))
 matplotlib.rcParams.update({STYLE!r})
-figure = Figure(figsize=({WIDTH}, {drawing.height:.2f}), dpi={DOTS}, layout="constrained")
+figure = Figure(figsize=({WIDTH}, {drawing.height}), dpi={DOTS}, layout="constrained")
 axes = figure.subplots()
 
 {calls}

@@ -21,7 +21,7 @@ class Chart {
     this.save = new SaveFigure((form) => this.figureAddress?.(form, this.zoomed));
     this.node = element("div", "live-chart");
     this.caption = element("p", "live-chart-caption");
-    this.node.setAttribute("role", "img");
+    this.node.setAttribute("role", "figure"); // not "img": it has a toolbar with buttons
     root.append(element("div", "live-chart-head", this.title, this.save.node), this.origin, this.node, this.caption);
     this.zoomed = {}; // ranges that the user chose, by axis
     this.resets = 0; // double clicks, each of which brings the figure's own ranges back

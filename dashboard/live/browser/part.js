@@ -15,14 +15,15 @@ const KINDS = {
 };
 
 class Part {
-  constructor(node, { place, kind }) {
-    Object.assign(this, { node, place, kind });
+  constructor(node, { place, kind, room }) {
+    Object.assign(this, { node, place, kind, keepsRoom: room || kind === "chart" || kind === "moving" });
     node.classList.add("live-part");
     node.dataset.place = place;
+    node.toggleAttribute("data-room", Boolean(room));
     node.replaceChildren();
     this.renderer = new KINDS[kind](node);
     this.container = streamlitElement(node);
-    this.setVisible(kind === "chart" || kind === "moving"); // these keep their space
+    this.setVisible(this.keepsRoom);
   }
 
   isFor({ place, kind }) {
@@ -30,7 +31,7 @@ class Part {
   }
 
   show(content) {
-    this.setVisible(content.length !== 0);
+    this.setVisible(this.keepsRoom || content.length !== 0);
     this.renderer.show(content);
   }
 

@@ -9,6 +9,7 @@ class Remarks {
   }
 
   show(remarks) {
+    this.node.tabIndex = remarks.length ? 0 : -1; // so that the keyboard can scroll
     sized(this.node, remarks.length, newRemark);
     remarks.forEach(({ text, tone }, i) => {
       const box = this.node.children[i];
