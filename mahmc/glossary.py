@@ -127,63 +127,64 @@ TERMS = {
 }
 
 _ENERGY = r"E = U(q) + \tfrac12 |p|^2"
-_TEST = r"\text{accept with probability } \min\{1,\, e^{E_0 - E}\}"
-_PARTIAL = r"p_0 \leftarrow \alpha\, p_0 + \sqrt{1 - \alpha^2}\; n, \quad n \sim N(0, I)"
+_FRESH = r"p_0 \sim N(0, I)"
+_TEST = r"P(\text{accept}) = \min\{1,\, e^{E_0 - E}\}"
+_PARTIAL = r"p_0 \leftarrow \alpha\, p_0 + \sqrt{1 - \alpha^2}\; n"
+_NOISE = r"n \sim N(0, I)"
 _ONE_STEP = r"(q, p) = \mathrm{leapfrog}(q_0, p_0, \epsilon)"
-_CHANGE = r"\Delta E \leftarrow \Delta E + U(q^H, \tilde q^O) - U(q^H, q^O)"
+_RATIO = r"r = e^{E_0 - E + \Delta E}\; \frac{P^D(D^{-1})}{P^D(D)}"
 
 
 def _lines(*lines: str) -> str:
-    """Equations below each other."""
+    """Equations below each other, each short enough for a phone."""
     return r"\begin{aligned}" + r" \\ ".join(f"& {line}" for line in lines) + r"\end{aligned}"
 
 
 PANELS = {
     "mala": Panel(
         "Metropolis-adjusted Langevin algorithm",
-        _lines(r"p_0 \sim N(0, I), \quad " + _ONE_STEP, _TEST, _ENERGY),
+        _lines(_FRESH, _ONE_STEP, _TEST, _ENERGY),
         "Good as a baseline. A new momentum in each step makes a random walk, which is slow on a narrow target.",
         "Sec. 2.2; Algorithm 2 with L = 1",
     ),
     "hmc": Panel(
         "Hamiltonian Monte Carlo",
-        _lines(r"p_0 \sim N(0, I), \quad (q, p) = L \text{ leapfrogs from } (q_0, p_0)", _TEST, _ENERGY),
+        _lines(_FRESH, r"L \text{ leapfrogs: } (q_0, p_0) \to (q, p)", _TEST, _ENERGY),
         "Good where long moves are enough. While a trajectory lasts, qᴼ does not change: long trajectories mean rare "
         "updates of qᴼ.",
         "Sec. 2.1; Algorithm 2, HMC",
     ),
     "mala-p": Panel(
         "MALA with partial momentum refreshment",
-        _lines(_PARTIAL, _ONE_STEP, _TEST, r"p \text{ goes on after acceptance, } -p_0 \text{ after rejection}"),
+        _lines(_PARTIAL, _NOISE, _ONE_STEP, _TEST, r"\text{accepted: } p \text{ goes on}",
+               r"\text{rejected: } {-p_0} \text{ goes on}"),
         "Good where qᴼ must change often and steps are rarely rejected: each rejection turns the chain around.",
         "Sec. 2.2; Algorithm 2, MALA-P",
     ),
     "mala-pn": Panel(
         "MALA with partial momentum refreshment and non-reversible acceptance",
-        _lines(_PARTIAL, _ONE_STEP,
-               r"\text{accept if } |v| \le e^{E_0 - E}, \text{ then } v \leftarrow v\, e^{E - E_0}",
-               r"v \leftarrow (v + 1 + \delta) \bmod 2 - 1"),
-        "Good where qᴼ must change often: rejections come together, with long runs in one direction between them. "
-        "Both α and δ need tuning.",
+        _lines(_PARTIAL, _NOISE, _ONE_STEP, r"\text{accept if } |v| \le e^{E_0 - E}",
+               r"\text{then } v \leftarrow v\, e^{E - E_0}", r"v \leftarrow (v + 1 + \delta) \bmod 2 - 1"),
+        "Good where qᴼ must change often: rejections come together, with long runs in one direction between them. Both "
+        "α and δ need tuning.",
         "Sec. 2.2; Algorithm 2, MALA-PN",
     ),
     "mahmc": Panel(
         "Metropolis augmented Hamiltonian Monte Carlo",
-        _lines(r"\text{for each step } D_j \text{ of } D \sim P^D: \text{ a leapfrog, or an update of } q^O",
-               r"\text{accepted update: } " + _CHANGE,
-               r"\text{accept with probability } \min\Big\{1,\, e^{E_0 - E + \Delta E}\, "
-               r"\frac{P^D(D^{-1})}{P^D(D)}\Big\}"),
+        _lines(r"D \sim P^D \text{: the order of steps}", r"\text{leapfrogs of } q^H, \text{ updates of } q^O",
+               r"\Delta E \leftarrow \Delta E + U(q^H, \tilde q^O)", r"\qquad\qquad {} - U(q^H, q^O)",
+               r"P(\text{accept}) = \min\{1,\, r\}", _RATIO),
         "Good where long moves and frequent updates of qᴼ are both needed: a trajectory has both. As with HMC, only "
         "the step size and the numbers of steps need tuning.",
         "Sec. 3.1; Algorithm 3. Proof in Sec. 3.3",
     ),
     "m-hmc": Panel(
         "mixed Hamiltonian Monte Carlo",
-        _lines(r"k_i \sim \mathrm{Exponential}(1) \text{ for each discrete variable}",
-               r"\text{accept a visit if } k_i > \Delta E_i, \text{ then } k_i \leftarrow k_i - \Delta E_i",
-               r"\text{accept with probability } \min\{1,\, e^{E_0 - E + \Delta U}\}"),
-        "Good for discrete variables that can be visited one at a time. It is a relative of MAHMC, with a random "
-        "schedule.",
+        _lines(r"k_i \sim \mathrm{Exponential}(1)", r"\text{accept a visit if } k_i > \Delta E_i",
+               r"\text{then } k_i \leftarrow k_i - \Delta E_i",
+               r"P(\text{accept}) = \min\{1,\, e^{E_0 - E + \Delta U}\}"),
+        "Good for discrete variables that can be visited one at a time, each with a kinetic energy k. It is a relative "
+        "of MAHMC, with a random schedule.",
         "Sec. 2.4 and 3.2; Zhou 2020, arXiv 1909.04852, with its erratum",
     ),
     "naive": Panel(
@@ -194,9 +195,7 @@ PANELS = {
     ),
     "asymmetric": Panel(
         "MAHMC with a sequence that is not a palindrome",
-        _lines(r"D \ne D^{-1} \;\Rightarrow\; P^D(D^{-1}) = 0",
-               r"\text{right: } \min\Big\{1,\, e^{E_0 - E + \Delta E}\, "
-               r"\frac{P^D(D^{-1})}{P^D(D)}\Big\} = 0"),
+        _lines(r"D \ne D^{-1} \;\Rightarrow\; P^D(D^{-1}) = 0", r"\text{right: } \min\{1,\, r\} = 0", _RATIO),
         "Good for one thing: to see that a fixed sequence must be its own mirror image.",
         "Sec. 3.1; Algorithm 3, the last test",
     ),

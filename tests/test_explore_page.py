@@ -16,7 +16,7 @@ from dashboard.views.words import EARLIER
 from dashboard.work import estimates
 from dashboard.work import job as jobs
 from dashboard.work.job import MOST_AT_ONCE
-from mahmc import Run, RunSpec
+from mahmc import Run, RunSpec, targets
 from mahmc.samplers import EVERY_SAMPLER, PARAMETERS, SAMPLERS
 from mahmc.targets import FAMILIES
 from tests.support.cases import pairs
@@ -219,6 +219,29 @@ def test_slider_and_field_show_the_same_between_and_beyond_the_usual_stops(
     assert str(value) in link.write(page.set(label, value).settings).values()  # its stop stays
 
 
+def test_a_run_with_the_same_seed_says_so_and_offers_a_new_one() -> None:
+    page = opened(seed="3", **SMALL).press("Run").ended()
+    assert "the draws are the same, bit for bit" not in page.words
+    before = result(page).get("u")
+    page.press("Run").ended()
+    assert np.array_equal(result(page).get("u"), before)
+    assert "Same settings and same seed as the run before: the draws are the same, bit for bit." in page.words
+    page.press("Run with a new seed").ended()
+    assert page.settings.seed == result(page).spec.seed != 3
+    assert "the draws are the same" not in page.words
+
+
+def test_an_ess_above_the_number_of_draws_is_explained() -> None:
+    """One long leapfrog trajectory swings u to the other side: successive draws are antithetic."""
+    page = opened(target="mdc", sampler="hmc", epsilon="0.035", L="90", n_w="1", **SMALL).press("Run").ended()
+    assert result(page).estimates["u"].ess_bulk > 4 * 300
+    (remark,) = (it for it in page.view.parts["remarks"] if "above the number of draws" in it["text"])
+    assert remark["tone"] == "info"
+    assert "negatively correlated" in remark["text"]
+    (tile,) = (tile for tile in page.view.parts["status"]["tiles"] if tile["label"] == "ESS, bulk")
+    assert "antithetic" in tile["help"]
+
+
 def test_each_sampler_and_each_target_keeps_its_own_values() -> None:
     page = opened(sampler="hmc", view="full").set("L Leapfrogs, exact", 33).set("Sampler", "mahmc")
     assert page.choices.values() == SAMPLERS["mahmc"].defaults("mdc")
@@ -307,7 +330,10 @@ def test_a_run_that_does_not_fit_is_refused_in_words() -> None:
 
 def test_a_bad_step_size_is_explained() -> None:
     page = opened(sampler="hmc", epsilon="0.06", **SMALL).press("Run").ended()
-    assert any("is unstable" in remark for remark in page.remarks)
+    (advice,) = (remark for remark in page.remarks if "is unstable" in remark)
+    limit = targets.build("mdc").density.stable_epsilon
+    assert limit is not None
+    assert float(advice.split()[-1].rstrip(".")) <= limit < 0.06
 
 
 def test_settings_that_make_no_run_are_told_and_cannot_be_run() -> None:

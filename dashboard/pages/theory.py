@@ -12,16 +12,18 @@ from mahmc.targets import FAMILIES
 
 PAPER = "Metropolis Augmented Hamiltonian Monte Carlo (Zhou, AABI 2022)"
 
+WIDTH = 420  # pixels of a panel: two of them fit beside each other, or below each other
+
 
 def show(choices: Choices) -> None:
     """A panel of the target, one of the sampler, and the glossary."""
     family, sampler = FAMILIES[choices.target], EVERY_SAMPLER[choices.sampler]
     label = f"Why it works: {sampler.title} on {unmarked(family.short_title)}"
     with st.expander(label, icon=":material/school:", key="theory"):
-        left, right = st.columns(2)
-        with left:
+        row = st.container(horizontal=True)
+        with row.container(width=WIDTH):
             _panel(family.title, family.panel, f"{choices.notation}.")
-        with right:
+        with row.container(width=WIDTH):
             _panel(choices.sampler_name, sampler.panel, sampler.wrong)
         with st.popover("Glossary", icon=":material/dictionary:"):
             st.markdown("\n".join(f"- **{term.short}**: {unmarked(term.long)}" for term in TERMS.values()))

@@ -18,7 +18,7 @@ from mahmc.custom import Truth, Views, exp, real, setting
 
 @mahmc.target
 class NealsFunnel:
-    """A normal v, and normals x with standard deviation e^(v/2): a narrow neck that large steps miss. No q^O."""
+    """A normal v, and normals x with standard deviation e^(v/2): a narrow neck that large steps miss."""
 
     title = "Funnel: Neal's funnel, no discrete part"
     presets = {
@@ -29,7 +29,10 @@ class NealsFunnel:
         "mahmc": {"epsilon": 0.2, "L": 10, "n_u": 4},
     }
     budget = 1_600_000
-    equation = r"v \sim N(0, \mathrm{scale}^2), \quad x_i \mid v \sim N(0, e^{v}), \quad i = 1, \ldots, \dim - 1"
+    equation = (
+        r"\begin{aligned} & v \sim N(0, \mathrm{scale}^2) \\ & x_i \mid v \sim N(0, e^{v}) \\ "
+        r"& i = 1, \ldots, \dim - 1 \end{aligned}"
+    )
     good = "The width of x changes by orders of magnitude: a step that suits the wide part is too large for the neck."
     views = Views(pair=("x[0]", "v"))
 

@@ -32,8 +32,9 @@ class Ising:
     watch = "magnetisation"
     budget = 960_000
     equation = (
-        r"\begin{aligned} & P(s) \propto \exp\big(J \textstyle\sum s_i s_{i+1} + h \sum s_i\big), \quad s_i = \pm 1 \\ "
-        r"& x_i \mid s_i \sim N(\mu s_i, sd^2) \end{aligned}"
+        r"\begin{aligned} & P(s) \propto e^{J A + h M}, \quad s_i = \pm 1 \\ "
+        r"& A = \textstyle\sum s_i s_{i+1}, \quad M = \sum s_i \\ & x_i \mid s_i \sim N(\mu s_i, sd^2) \\ "
+        r"& J \text{: coupling}, \quad h \text{: field} \end{aligned}"
     )
     good = "Each x follows its spin, and spins follow their neighbours: x and s must be updated often, in turns."
     views = Views("magnetisation", "magnetisation, the sum of all spins", ("x[0]", "x[1]"), colour="s[0]")

@@ -51,8 +51,8 @@ class SpikeSlab:
     watch = "included"
     budget = 960_000
     equation = (
-        r"\begin{aligned} & \mathrm{include}_j \sim \mathrm{Bernoulli}(\mathrm{inclusion}), \quad "
-        r"\beta_j \sim N(0, \mathrm{slab}^2) \\ "
+        r"\begin{aligned} & \mathrm{include}_j \sim \mathrm{Bernoulli}(\mathrm{inclusion}) \\ "
+        r"& \beta_j \sim N(0, \mathrm{slab}^2) \\ "
         r"& y \sim N\big(X (\mathrm{include} \circ \beta), \mathrm{noise}^2 I\big) \end{aligned}"
     )
     good = "A column can come in only when its β fits the data, so moves of β and updates of include need each other."

@@ -343,9 +343,9 @@ FAMILY = TargetFamily(
     own_data="breast cancer data",
     panel=Panel(
         "Bayesian logistic regression with a conjugate prior",
-        r"\begin{aligned} & \tau \sim \mathrm{Gamma}(a, \mathrm{scale} = s), \quad "
-        r"\beta \sim N\big(0, \tfrac{1}{\tau} I\big) \\ "
-        r"& y_i \sim \mathrm{Bernoulli}\big(\mathrm{sigmoid}(x_i^T \beta)\big), \quad i = 1, \ldots, n \end{aligned}",
+        r"\begin{aligned} & \tau \sim \mathrm{Gamma}(a, \mathrm{scale} = s) \\ "
+        r"& \beta \sim N\big(0, \tfrac{1}{\tau} I\big) \\ "
+        r"& y_i \sim \mathrm{Bernoulli}\big(\mathrm{sigmoid}(x_i^T \beta)\big) \\ & i = 1, \ldots, n \end{aligned}",
         "A Gibbs update of τ is easy and cheap, and gradients move β. So the two are combined, although both are "
         "continuous.",
         "Sec. 4.2, with a = 1, s = 100 and n = 569",

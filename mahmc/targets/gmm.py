@@ -305,7 +305,7 @@ def _truths(w: np.ndarray, m: np.ndarray, s: np.ndarray) -> dict[str, Truth]:
 
 FAMILY = TargetFamily(
     "gmm",
-    "GMM: Gaussian mixture with its component",
+    "GMM: Gaussian mixture model",
     "A Gaussian mixture in one dimension, with the component as a discrete variable. Gradients alone do not lead from "
     "mode to mode. The paper's third example.",
     PARAMETERS,

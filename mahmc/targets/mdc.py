@@ -257,8 +257,8 @@ FAMILY = TargetFamily(
     mdc,
     panel=Panel(
         "A distribution of mixed discrete and continuous variables",
-        r"\begin{aligned} & u \sim N(0, 1), \quad v \mid u \sim N(u, sd^2) \\ "
-        r"& w_i \mid u \sim \mathrm{Bernoulli}\big(1 / (1 + e^{u})\big), \quad i = 1, \ldots, n_w \end{aligned}",
+        r"\begin{aligned} & u \sim N(0, 1) \\ & v \mid u \sim N(u, sd^2) \\ "
+        r"& w_i \mid u \sim \mathrm{Bernoulli}\big(1 / (1 + e^{u})\big) \\ & i = 1, \ldots, n_w \end{aligned}",
         "The small scale of v asks for small steps, so u needs long moves. But u moves only as far as w allows, so w "
         "needs frequent updates.",
         "Sec. 4.1, with n_w = 20 and sd = 0.04",

@@ -37,7 +37,7 @@ from tests.support.browser_pages import (
     until_query,
 )
 
-GMM = "GMM: Gaussian mixture with its component"
+GMM = "GMM: Gaussian mixture model"
 
 
 OVERVIEW = "A laboratory for mixed samplers"
