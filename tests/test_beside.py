@@ -72,7 +72,7 @@ def test_a_slot_has_values_of_its_own_on_the_target_of_the_main_run() -> None:
     assert (main.values["L"], other.values["L"]) == (33, 7)
     assert dict(main.settings)["sd"] == dict(other.settings)["sd"] == 0.08
     usual = RunSpec.of("mdc", "hmc").settings
-    changed = settings.with_slot(2, settings.slot(2).choices).with_("sd", dict(usual)["sd"])
+    changed = settings.with_slot(2, settings.slot(2)).with_("sd", dict(usual)["sd"])
     assert [spec.settings for spec in changed.specs({}).values()] == [usual, usual]
 
 

@@ -28,7 +28,8 @@ def over_leapfrogs(chart: Chart, per_draw: float, before: int, shown: Range) -> 
         if line.hovertemplate:
             line.hovertemplate = line.hovertemplate.replace("draw %{x:,d}", "leapfrog %{x:,.0f}")
     figure.update_xaxes(range=list(shown), title={"text": "leapfrogs of the chain"})
-    return chart._replace(figure=figure, alt=f"Over the leapfrogs of each chain, {digits(per_draw)} for each draw. {chart.alt}")
+    alt = f"Over the leapfrogs of each chain, {digits(per_draw)} for each draw. {chart.alt}"
+    return chart._replace(figure=figure, alt=alt)
 
 
 def on_same_axes(charts: Sequence[Chart], truth: str = "", from_zero: bool = False) -> list[Chart]:

@@ -144,7 +144,7 @@ class ViewState:
         last = ("settings", "target")
         names = [name for name in self.rows[0] if name.startswith("times")]
         names = ["sampler", *names, *(name for name in self.rows[0] if name not in ("sampler", *names, *last)), last[0]]
-        rows = [row | {"sampler": tables.titled(row["sampler"])} for row in self.rows]
+        rows = [row | {"sampler": tables.titled(str(row["sampler"]))} for row in self.rows]
         columns = [_column(name).replace("times ", "times\u00a0") for name in names]
         return table(columns, [[_cell(row[name]) for name in names] for row in rows], f"{self.measure} · {self.origin}")
 

@@ -10,8 +10,8 @@ from dashboard.views import words
 from dashboard.views.view import Tile
 from dashboard.work.estimates import Estimates
 from dashboard.work.runs import RunResult
-from mahmc.glossary import TERMS
 from mahmc import RunSpec
+from mahmc.glossary import TERMS
 from mahmc.spec import NONE
 
 SIMPLE = ("acceptance", "ess_bulk", "ess_per_leapfrog")  # the tiles of the simple view, by their names in the glossary
