@@ -33,8 +33,11 @@ class Screen:
         return feed.address(self.token, page)
 
     def view(self, page: str) -> View:
-        """The view of the page at this moment."""
-        return VIEW_STATES[page](self.tab.settings[page], self.tab.snapshot()).view()
+        """The view of the page at this moment, for the browser to show."""
+        now = self.tab.snapshot()
+        view: View = VIEW_STATES[page](self.tab.settings[page], now).view()
+        self.tab.looked(now)
+        return view
 
     def cache(self, page: str) -> PartCache:
         """The parts of the page that the browser has."""

@@ -28,7 +28,7 @@ def _stuck(result: RunResult) -> list[str]:
         return []
     text = f"{words.stuck(result).strip().removesuffix('.')}: every proposal since the warm-up was rejected."
     if result.stuck == result.spec.chains:
-        return [f"{text} The histogram shows only where chains stand, and there is no Monte Carlo error."]
+        return [f"{text} So there is no Monte Carlo error."]
     return [f"{text} All charts count these chains, but Monte Carlo errors are those of the chains that moved."]
 
 

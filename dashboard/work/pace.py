@@ -1,6 +1,9 @@
 """How fast a run draws: as fast as possible, or some draws a second; with pauses and single draws.
 
 The pace says when the next draws are due. It never changes the draws themselves.
+
+While somebody looks, a run at a slow pace waits until its last draws were shown: on a busy machine draws come later,
+but the eye misses none.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from threading import Event, Lock
 FASTEST = math.inf  # draws a second: as fast as possible
 TICK = 0.02  # seconds: at a high pace, draws come in groups with this distance
 LATEST = 0.1  # seconds: draws that are later than this are not made up for
+AWAY = 1.5  # seconds after which a person who has not looked again counts as away
 
 
 class Pace:
@@ -22,6 +26,9 @@ class Pace:
         self._paused = False
         self._single = 0  # draws that are due although the run is paused
         self._due_at = time.monotonic()  # when the next draw is due
+        self._seen = 0  # draws that were shown
+        self._looked_at = -math.inf
+        self._waits = False  # for draws to be shown
         self._lock = Lock()
         self._awake = Event()
 
@@ -62,21 +69,29 @@ class Pace:
             self._paused = True
         self.wake()
 
+    def look(self, done: int) -> None:
+        """Say that the draws up to this one are shown now."""
+        with self._lock:
+            self._seen, self._looked_at = done, time.monotonic()
+        if self._rate != FASTEST:
+            self.wake()
+
     def wake(self) -> None:
         """End the present rest: something has changed."""
         self._awake.set()
 
     # ---------------------------------------------------------------------------------------------- the run's side
 
-    def due(self) -> float:
-        """The number of draws to make now: infinite at full speed, 0 if the run should rest."""
+    def due(self, done: int) -> float:
+        """The number of draws to make now, after `done` draws: infinite at full speed, 0 if the run should rest."""
         with self._lock:
             if self._paused:
                 return self._single
             if self._rate == FASTEST:
                 return math.inf
             late = min(time.monotonic() - self._due_at, LATEST)
-            return math.floor(late * self._rate) + 1 if late >= 0 else 0
+            self._waits = self._is_ahead(done)
+            return math.floor(late * self._rate) + 1 if late >= 0 and not self._waits else 0
 
     def made(self, draws: int) -> None:
         """Count draws that were due. A run that cannot keep up does not hurry later."""
@@ -87,9 +102,14 @@ class Pace:
                 self._due_at = max(self._due_at + draws / self._rate, time.monotonic() - LATEST)
 
     def rest(self) -> None:
-        """Wait until draws are due, or until something changes."""
+        """Wait until draws may be due, or until something changes."""
         with self._lock:
-            until_due = max(self._due_at - time.monotonic(), TICK)
-            seconds = None if self._paused else until_due
+            due_at = self._looked_at + AWAY if self._waits else self._due_at
+            seconds = None if self._paused else max(due_at - time.monotonic(), TICK)
         self._awake.wait(seconds)
         self._awake.clear()
+
+    def _is_ahead(self, done: int) -> bool:
+        """Whether the draws of a tenth of a second were made, but not shown to a person who looks."""
+        looks = time.monotonic() - self._looked_at < AWAY
+        return looks and done - self._seen >= max(1.0, LATEST * self._rate)

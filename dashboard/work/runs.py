@@ -126,7 +126,7 @@ class RunWork:
         """Advance the chains as the pace says. The warm-up is made in chunks, as fast as possible."""
         try:
             while not run.finished and not run.stopped:
-                due = self.pace.due()
+                due = self.pace.due(run.done)
                 if not due:
                     self.estimator.advance(run, resting=self.pace.paused)
                     yield Rest(self.pace.rest)

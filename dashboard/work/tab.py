@@ -202,6 +202,12 @@ class Tab:
         pins = tuple((pin.name, pin.job.snapshot()) for pin in self.pins)
         return TabSnapshot(jobs, earlier, pins, dict(self.uploads), self.results.snapshot(), self.address)
 
+    def looked(self, now: TabSnapshot) -> None:
+        """Tell runs which draws the browser gets to show."""
+        for place, job in list(self.jobs.items()):
+            if isinstance(job.work, RunWork) and place in now.jobs and now.jobs[place].number == job.number:
+                job.work.pace.look(now.jobs[place].result.done)
+
     # ------------------------------------------------------------------------------------------- what to run
 
     @property
