@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from dashboard.figures import LAST_DRAWS
+from dashboard.pages import explore
 from dashboard.pages.explore import snippet
 from dashboard.settings import link
 from dashboard.settings.explore import ExploreSettings
+from dashboard.settings.presets import PRESETS
 from dashboard.views.explore import AT_REST
+from dashboard.views.view import SECONDS
 from dashboard.views.words import EARLIER
+from dashboard.widgets.controls import Controls
 from dashboard.work import estimates
 from dashboard.work import job as jobs
 from dashboard.work.job import MOST_AT_ONCE
@@ -334,6 +340,116 @@ def test_a_bad_step_size_is_explained() -> None:
     limit = targets.build("mdc").density.stable_epsilon
     assert limit is not None
     assert float(advice.split()[-1].rstrip(".")) <= limit < 0.06
+
+
+def test_chains_that_are_stuck_are_called_so() -> None:
+    page = opened(sampler="hmc", epsilon="0.06", **SMALL).press("Run").ended()
+    assert page.status.endswith("All chains are stuck.")
+    assert page.remarks[0].startswith("All chains are stuck: every proposal since the warm-up was rejected.")
+    charts = page.everything()
+    assert "All chains are stuck" in charts["density"].caption
+    assert not any("95 %" in (trace.name or "") for trace in charts["density"].figure.data)
+    notes = [note.text for note in charts["trace"].figure.layout.annotations]
+    assert sum(text.endswith(": stuck") for text in notes) == 4
+
+
+def test_a_settled_run_is_not_called_stuck() -> None:
+    page = opened(**SMALL).press("Run").ended()
+    assert "stuck" not in page.status + str(page.remarks) + page.everything()["trace"].caption
+
+
+# ------------------------------------------------------------------------------------------------------------ pace
+
+
+def test_pause_step_and_pace_change_a_run_and_a_single_draw_begins_one() -> None:
+    page = opened(pace="1", chains="4", draws="300", warmup="3").press("Step")
+    job = page.job
+    until(lambda: result(page).drawn == 1)
+    assert page.run().status.startswith("Paused at 4 of 303 draws of each chain.")
+    page.press("Step")
+    until(lambda: result(page).drawn == 2)
+    assert page.job is job
+    page.press("Continue").set("Draws a second", "1000")
+    until(lambda: result(page).drawn > 20)
+    page.run().press("Pause").press("Stop").ended()
+    assert page.status.startswith("Stopped at ")
+    page.press("Step")
+    page.set("Draws a second", "max").press("Continue").ended()
+    assert page.job is job
+    assert np.array_equal(result(page).get("u"), Run(page.spec).advance_all().draws["u"])
+
+
+def test_at_a_slow_pace_all_charts_show_each_draw_and_at_full_pace_they_take_turns() -> None:
+    """The browser asks at least ten times a second, and the cache makes each chart that has grown."""
+    page = opened(view="full", pace="10", **ENDLESS).press("Run")
+    until(lambda: result(page).drawn > 2)
+    page.run()
+    assert page.view.busy
+    assert not page.view.live
+    assert page.view.seconds <= 0.08
+    page.set("Draws a second", "max")
+    assert page.view.live
+    assert page.view.seconds == SECONDS
+    page.set("Draws a second", "10").press("Pause")
+    assert not page.view.live
+
+
+def test_while_chains_run_the_trace_has_the_last_draws_of_four_chains() -> None:
+    page = opened(pace="1000", draws="100000", chains="6", warmup="10").press("Run")
+    until(lambda: result(page).drawn > 200)
+    page.run()
+
+    def lines() -> list[Any]:
+        return list(page.everything()["trace"].figure.data)
+
+    assert [len(line.y) for line in lines()] == [LAST_DRAWS] * 4
+    assert set(lines()[0].marker.symbol) <= {"circle", "x-thin-open"}
+    page.set("Draws in the trace while chains run", "all")
+    assert min(len(line.y) for line in lines()) > 200
+    page.set("Chains in the trace", "all")
+    assert len(lines()) == 6
+    assert {"trace": "all", "lines": "all"}.items() <= page.link.items()
+    page.set("Draws in the trace while chains run", "last").press("Stop").ended()
+    assert min(len(line.y) for line in lines()) > 200  # at rest all draws are shown
+
+
+# ------------------------------------------------------------------------------------------------ for a projector
+
+
+def test_present_mode_has_two_charts_its_keys_and_no_controls() -> None:
+    page = opened(present="1", view="full", **SMALL)
+    assert page.labels() == set()
+    assert set(page.everything()) == {"trace", "density"}
+    assert {"title", "keys"} <= page.view.parts.keys()
+    keys = {key["action"]: key for key in page.view.parts["keys"]}
+    assert keys.keys() == {"run", "step", "next", "slower", "faster", "leave"}
+    assert page.view.parts["title"][0]["text"] == "MAHMC on MDC"
+
+
+@pytest.mark.parametrize(
+    "action", ["run", "step", "next", "slower", "faster", "leave", "pause", "resume", "unknown", 3]
+)
+def test_each_key_of_present_mode_does_one_thing(action: object) -> None:
+    """Whatever the browser sends: an action that is unknown does nothing."""
+    page = opened(present="1", pace="10", **ENDLESS)
+    before = page.settings
+    explore._pressed(Controls(page.tab, "explore"), {"action": action, "count": 1})
+    job = page.tab.jobs.get("explore")
+    assert (job is not None) == (action in ("run", "step", "next"))
+    if job is not None:
+        assert job.work.pace.paused == (action == "step")
+    changed = {"slower": {"pace": "1"}, "faster": {"pace": "100"}, "leave": {"present": False}}.get(str(action), {})
+    if action != "next":
+        assert page.settings == replace(before, **changed)
+
+
+def test_the_next_preset_keeps_how_the_page_looks() -> None:
+    page = opened(present="1", pace="10")
+    queries = [preset.query for preset in PRESETS if preset.page == "explore"]
+    for query in [*queries, queries[0]]:
+        page.tab.next_preset()
+        assert link.write(page.settings) == {"present": "1", "pace": "10"} | dict(query)
+        assert page.tab.jobs["explore"].work.spec == page.spec
 
 
 def test_settings_that_make_no_run_are_told_and_cannot_be_run() -> None:

@@ -83,7 +83,7 @@ def _buttons(here: Controls) -> None:
     tab = here.tab
     jobs, (spec, problem) = tab.group("explore").values(), tab.spec()
     alive = any(job.alive for job in jobs)
-    resumable = not alive and any(job.status is Status.STOPPED for job in jobs)
+    resumable = any(job.work.pace.paused if job.alive else job.status is Status.STOPPED for job in jobs)
     buttons: list[tuple[str, str, bool, Callable[[], None], str]] = [
         ("Run", "play_arrow", spec is not None, lambda: _run(here), "Start chains with these settings"),
         ("Stop", "stop", alive, lambda: tab.stop("explore"), "Stop at once; the draws so far stay"),

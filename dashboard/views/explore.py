@@ -180,10 +180,9 @@ class ViewState:
             "status": self._status(),
             "origin": lines([Line(self.origin, tone="note")] if self.origin else []),
             "remarks": self._remarks(),
-            "files": self._files(),
         }
         parts |= self.beside.parts() if self.beside else {}
-        parts |= present.parts(self.settings, job, self.spec) if self.settings.present else {}
+        parts |= present.parts(self.settings, job, self.spec) if self.settings.present else {"files": self._files()}
         drawn = (self.job.result.spec, self.job.result.drawn) if self.job else (self.spec, 0)
         return View(
             parts=parts,

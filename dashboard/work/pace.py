@@ -91,7 +91,7 @@ class Pace:
                 return math.inf
             late = min(time.monotonic() - self._due_at, LATEST)
             self._waits = self._is_ahead(done)
-            return math.floor(late * self._rate) + 1 if late >= 0 and not self._waits else 0
+            return min(math.floor(late * self._rate) + 1, self._group) if late >= 0 and not self._waits else 0
 
     def made(self, draws: int) -> None:
         """Count draws that were due. A run that cannot keep up does not hurry later."""
@@ -112,4 +112,9 @@ class Pace:
     def _is_ahead(self, done: int) -> bool:
         """Whether the draws of a tenth of a second were made, but not shown to a person who looks."""
         looks = time.monotonic() - self._looked_at < AWAY
-        return looks and done - self._seen >= max(1.0, LATEST * self._rate)
+        return looks and done - self._seen >= self._group
+
+    @property
+    def _group(self) -> int:
+        """The draws of a tenth of a second: so many are made and shown together at most."""
+        return max(1, int(LATEST * self._rate))
