@@ -607,3 +607,15 @@ def test_runs_are_bit_for_bit_those_of_the_engine() -> None:
     page = opened(target="gmm", sampler="m-hmc", seed="8", **SMALL).press("Run").ended()
     draws = Run(RunSpec.of("gmm", "m-hmc", seed=8, draws=300, warmup=30, chains=4)).advance_all().draws
     assert np.array_equal(result(page).get("component"), draws["component"])
+
+
+def test_a_result_names_its_settings_also_after_they_were_changed() -> None:
+    """In the headline, in every chart and under the table."""
+    page = opened(target="mdc", sampler="hmc", n_w="3", seed="5", view="full", **SMALL).press("Run").ended()
+    of = "HMC on MDC (n_w 3) · epsilon 0.035, L 40 · 4 chains × 300 draws · seed 5"
+    for sampler in ("hmc", "mala"):
+        page.set("Sampler", sampler)
+        assert page.view.faded == (sampler == "mala")
+        assert page.view.parts["origin"][0]["text"] == of
+        assert {request.origin for request in page.view.charts if request.place != "beads"} == {of}
+        assert any(caption.value.startswith(f"{of}. Truth: ") for caption in page.app.caption)

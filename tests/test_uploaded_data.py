@@ -65,6 +65,10 @@ def test_a_table_is_uploaded_previewed_used_and_run() -> None:
     assert data(page) in caption
     assert not has_markdown_link(caption.replace("`a_[b](http://e.org)·.csv`", ""))
     page.press("Run").ended()
+    assert f"BLR (your data {data(page)})" in page.view.parts["origin"][0]["text"]
+    assert [tile["beside"] for tile in page.view.parts["status"]["tiles"] if tile["beside"]] == []  # no paper's figure
+    assert "of your data: 3 coefficients" in page.words
+    assert not [caption.value for caption in page.app.caption if "31" in caption.value]
     assert page.job.work.run.target.density.dim == 3
     assert {"β[0] (age)", "β[1] (dose_$)", "β[2] ((intercept))"} <= set(page.widget("Quantity").options)
     assert page.link["data"] == data(page)
@@ -159,7 +163,10 @@ def test_uploaded_data_are_compared() -> None:
     found = page.job.work.comparison
     assert (found.target.fingerprint, found.finished) == (mark, True)
     assert "Points classified correctly" in page.words
-    assert "98.77" not in page.words
+    assert [figure for figure in ("98.77", "31 coefficients", "the paper says") if figure in page.words] == []
+    assert f"BLR (your data {mark})" in page.view.parts["table"]["caption"]
+    assert {row["paper"] for row in page.table} == {"–"}
+    assert "paper" not in page.everything()["bars"].alt
     assert "agreement" not in page.everything()
     assert page.link["data"] == mark
     wanted = found.entries["mahmc"].run.spec.on(found.target, keep=None)

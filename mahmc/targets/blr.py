@@ -273,7 +273,7 @@ def _label(own_data: bool, prior_only: bool) -> str:
 def _about(coefficients: int, prior_only: bool) -> str:
     """What the target is on a user's data."""
     prior = " Only the prior: the data do not count." if prior_only else ""
-    about = f"Logistic regression on your data: {coefficients} coefficients β, and the precision τ of their prior."
+    about = f"Logistic regression of your data: {coefficients} coefficients β, and the precision τ of their prior."
     return about + prior
 
 

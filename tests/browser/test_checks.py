@@ -137,8 +137,11 @@ def test_right_against_wrong(page: Page, link: Callable[..., str]) -> None:
     until_query(page, budget="0.02", exhibit="asymmetric", draws="4096", view="contest")
 
 
-TEXTS = """node => { window.texts = []; new MutationObserver((changes) => changes.forEach(({ addedNodes }) =>
-    addedNodes.forEach((added) => window.texts.push(added.data.split(": ")[1])))).observe(node, { childList: true }) }"""
+TEXTS = """node => {
+  window.texts = [];
+  const take = ({ addedNodes }) => addedNodes.forEach((added) => window.texts.push(added.data.split(": ")[1]));
+  new MutationObserver((changes) => changes.forEach(take)).observe(node, { childList: true });
+}"""
 
 
 def test_a_contest_plays_by_itself_unless_motion_is_reduced(page: Page, link: Callable[..., str]) -> None:
