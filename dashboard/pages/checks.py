@@ -19,6 +19,7 @@ from dashboard.widgets.controls import Controls, bound
 from mahmc.checks import CASES, CHECKS, Cell
 from mahmc.checks.subjects import CHAINS
 from mahmc.checks.verdicts import POWER
+from mahmc.numerals import rounded_up
 from mahmc.samplers import EVERY_SAMPLER
 
 EXHIBITS = {name: f"{EVERY_SAMPLER[right].title} and {EVERY_SAMPLER[wrong].title}"
@@ -138,7 +139,7 @@ def _meaning(settings: CheckSettings) -> None:
     with st.expander("What a verdict means", icon=":material/help:"):
         st.markdown(
             "- :red[**✕ wrong**]: a check found an error. A correct sampler gets this verdict by chance with "
-            f"probability {figures.digits(settings.level, 2)} at most, in each cell. It is divided among the checks "
+            f"probability {rounded_up(settings.level, 2)} at most, in each cell. It is divided among the checks "
             "and their many comparisons.\n"
             "- :green[**✓ right**]: no check found an error. Each check states the smallest error that it would have "
             f"caught with probability {POWER:.0%}. A smaller error is still possible.\n"
@@ -215,7 +216,7 @@ def _table(shown: ViewState) -> None:
     st.caption(
         f"{shown.origin}. All comparisons of round {finding.rounds}, smallest corrected p-value first. The corrected "
         "p-value accounts for the number of comparisons. This check gives a false alarm with probability "
-        f"{figures.digits(finding.level, 2)} at most, over all its rounds."
+        f"{rounded_up(finding.level, 2)} at most, over all its rounds."
     )
 
 
