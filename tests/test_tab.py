@@ -241,7 +241,7 @@ def test_pins_are_few_named_and_of_runs_that_are_not_pinned_yet() -> None:
 def test_overview_has_its_cards_all_samplers_and_all_targets() -> None:
     page = opened_app()
     labels = [link.proto.label for link in page.app.get("page_link")]
-    assert labels[:6] == ["**Open and run**"] * 5 + ["**Open in Explore**"]
+    assert labels[:6] == ["**Open and run**"] * 5 + ["**Open**"]
     assert all(preset.title in page.words and preset.about in page.words for preset in PRESETS)
     for sampler in SAMPLERS.values():
         assert sampler.about in page.words

@@ -46,7 +46,7 @@ def _card(preset: Preset) -> None:
     """A starting point with a link, which can be copied or opened in another tab."""
     st.markdown(f"##### :material/{preset.icon}: {preset.title}")
     st.write(preset.about)
-    label = "Open and run" if preset.run else f"Open in {preset.page.capitalize()}"
+    label = "Open and run" if preset.run else "Open"
     page = f"pages/{preset.page}.py"
     st.page_link(page, label=f"**{label}**", icon=":material/arrow_forward:", query_params=preset.link)
 

@@ -151,8 +151,8 @@ PRESETS = (
     ),
 )
 TIMING = Preset(
-    "Does the timing of updates matter?",
-    "Evenly spaced updates against the same number at random times, at equal cost.",
+    "Timing of updates",
+    "Does it matter? Evenly spaced updates against the same number at random times, at equal cost.",
     "casino",
     "compare",
     {"samplers": "hmc,mahmc", "iid": "1"},

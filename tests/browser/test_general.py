@@ -160,7 +160,7 @@ def test_a_table_is_uploaded_and_run_and_its_link_asks_for_it_again(
 
 def test_the_question_of_the_overview_opens_in_compare(page: Page, serve: Servers) -> None:
     page.goto(serve(APP))
-    page.get_by_role("link", name="Does the timing of updates matter?").click()
+    page.get_by_role("link", name="Timing of updates").click()
     shown(page, "Compare")
     until_query(page, samplers="hmc,mahmc", iid="1")
     enter(page, "Leapfrogs of a replicate", "160000")

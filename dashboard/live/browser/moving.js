@@ -22,6 +22,7 @@ class Moving {
   show(content) {
     this.content = content;
     this.length = Math.min(...content.runs.map(({ q }) => q.length));
+    this.top = Math.max(...content.density, ...content.runs.flatMap(({ q }) => histogram(content, q, this.length)));
     this.panels.setAttribute("role", "img");
     setAttribute(this.panels, "aria-label", content.alt);
     sized(this.panels, content.runs.length, newPanel);
@@ -69,7 +70,7 @@ class Moving {
     this.content.runs.forEach((run, i) => {
       const jumps = run.jumps.filter((draw) => draw < shown).length;
       fillPanel(this.panels.children[i], run, `${jumps} ${jumps === 1 ? "jump" : "jumps"} between hills`);
-      drawChain(this.panels.children[i].querySelector("canvas"), this.content, run, shown);
+      drawChain(this.panels.children[i].querySelector("canvas"), this.content, run, shown, this.top);
     });
   }
 
@@ -93,7 +94,8 @@ function fillPanel(panel, { title, colour }, jumps) {
   setText(count, jumps);
 }
 
-function drawChain(canvas, { x, density }, { q, colour }, shown) {
+function drawChain(canvas, content, { q, colour }, shown, top) {
+  const { x, density } = content;
   const { clientWidth: width, clientHeight: height } = canvas;
   const scale = window.devicePixelRatio || 1;
   if (!width || !height) return;
@@ -101,15 +103,21 @@ function drawChain(canvas, { x, density }, { q, colour }, shown) {
   const pen = canvas.getContext("2d");
   pen.scale(scale, scale);
   const [low, high] = [x[0], x[x.length - 1]];
-  const top = 1.7 * Math.max(...density); // the histogram of a chain that stays is higher than the density
   const across = (value) => ((value - low) / (high - low)) * width;
-  const up = (value) => height - 3 - Math.min(1, value / top) * (height - 14);
+  const up = (value) => height - 3 - (value / top) * (height - 14);
   const level = (value) => {
     const place = Math.max(0, Math.min(x.length - 2, ((value - low) / (high - low)) * (x.length - 1)));
     const share = place - Math.floor(place);
     return (1 - share) * density[Math.floor(place)] + share * density[Math.floor(place) + 1];
   };
-  fillHistogram(pen, q, shown, { low, high, across, up, colour });
+  pen.fillStyle = colour;
+  pen.globalAlpha = 0.3;
+  const step = (high - low) / Moving.BINS;
+  histogram(content, q, shown).forEach((share, bin) => {
+    const [left, right] = [across(low + bin * step), across(low + (bin + 1) * step)];
+    pen.fillRect(left, up(share), right - left, up(0) - up(share));
+  });
+  pen.globalAlpha = 1;
   pen.strokeStyle = "#787878"; // the colour of the truth in all charts
   pen.lineWidth = 2;
   pen.setLineDash([6, 4]);
@@ -129,20 +137,14 @@ function drawChain(canvas, { x, density }, { q, colour }, shown) {
   pen.globalAlpha = 1;
 }
 
-// The draws so far as shares of all draws: the histogram fills up.
-function fillHistogram(pen, draws, shown, { low, high, across, up, colour }) {
-  const counts = new Array(Moving.BINS).fill(0);
+// The density of the first draws, as shares of all draws: the histogram fills up.
+function histogram({ x }, q, shown) {
+  const [low, high] = [x[0], x[x.length - 1]];
   const width = (high - low) / Moving.BINS;
-  for (const value of draws.slice(0, shown)) {
+  const shares = new Array(Moving.BINS).fill(0);
+  for (const value of q.slice(0, shown)) {
     const bin = Math.floor((value - low) / width);
-    if (bin >= 0 && bin < Moving.BINS) counts[bin] += 1;
+    if (bin >= 0 && bin < Moving.BINS) shares[bin] += 1 / q.length / width;
   }
-  pen.fillStyle = colour;
-  pen.globalAlpha = 0.3;
-  counts.forEach((count, bin) => {
-    const height = count / draws.length / width;
-    const [left, right] = [across(low + bin * width), across(low + (bin + 1) * width)];
-    pen.fillRect(left, up(height), right - left, up(0) - up(height));
-  });
-  pen.globalAlpha = 1;
+  return shares;
 }
