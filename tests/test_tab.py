@@ -13,9 +13,10 @@ from dashboard.settings.checks import CheckSettings
 from dashboard.settings.compare import SAME_MEAN, CompareSettings
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.presets import PRESETS, TIMING, Preset
+from dashboard.views import explore
 from dashboard.work import estimates as estimating
 from dashboard.work.job import Status
-from dashboard.work.tab import MOST_NAME, MOST_PINS
+from dashboard.work.tab import MOST_KEPT, MOST_NAME, MOST_PINS
 from mahmc.samplers import SAMPLERS
 from mahmc.targets import FAMILIES
 from tests.support.pages import (
@@ -167,6 +168,27 @@ def test_a_new_run_stops_the_one_before_which_stays_in_sight_until_the_new_one_h
     assert not before.wait(DEADLINE).alive
     assert tab.earlier["explore"] is before
     assert tab.snapshot().shown("explore")[0].number == after.number  # type: ignore[union-attr]
+
+
+def test_a_link_to_settings_that_were_run_shows_their_results_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Back does. The newest runs are kept, and only runs whose draws do not take much memory."""
+    tab = new_tab()
+    links = [{"target": "gmm", "draws": "400", "chains": "4", "seed": str(seed)} for seed in range(MOST_KEPT + 2)]
+    jobs = []
+    for query in links:
+        tab.follow("explore", query)
+        jobs.append(ended(run(tab)))
+    for i in (3, 4, 2):
+        tab.follow("explore", links[i])
+        assert tab.jobs["explore"] is jobs[i]
+        assert not explore.ViewState(tab.settings["explore"], tab.snapshot()).stale
+    tab.follow("explore", links[0])  # the oldest is gone
+    assert explore.ViewState(tab.settings["explore"], tab.snapshot()).stale
+    monkeypatch.setattr("dashboard.work.tab.KEPT_BYTES", 1)
+    tab.follow("explore", links[4])
+    assert tab.kept == ()
+    tab.follow("explore", links[2])
+    assert tab.jobs["explore"] is jobs[4]
 
 
 def test_a_tab_that_is_closed_stops_all_its_jobs() -> None:

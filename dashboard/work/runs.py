@@ -13,7 +13,7 @@ from dashboard.work.estimates import Estimates, Estimator
 from dashboard.work.job import Rest
 from dashboard.work.pace import FASTEST, Pace
 from mahmc import Run, RunSpec
-from mahmc.run import Acceptance, Progress, scalar_names
+from mahmc.run import Acceptance, Progress, memory_needed, scalar_names
 from mahmc.targets import Target
 from mahmc.targets.parts import elements
 
@@ -107,6 +107,11 @@ class RunWork:
     @property
     def finished(self) -> bool:
         return self.run is not None and self.run.finished
+
+    @property
+    def bytes(self) -> int:
+        """The memory that all draws take."""
+        return memory_needed(self.spec, self.target)
 
     def watch(self, name: str, all_at_rest: bool = False, interval: bool = False) -> None:
         """Estimate this quantity, or the main quantity if `name` is unknown. See `Estimator.watch`."""

@@ -28,6 +28,8 @@ from mahmc.checks import CASES, Cell, Checking
 
 EXPLORE = {1: "explore", 2: "explore.2", 3: "explore.3"}  # places of the main run and of the runs beside it
 MOST_PINS = 4
+MOST_KEPT = 3  # replaced runs of Explore whose results a tab keeps, so that Back can show them again
+KEPT_BYTES = 64 * 2**20  # the draws of a run that is kept take at most this memory
 MOST_NAME = 60  # characters in the name of a pin
 GONE = (
     "The result of these settings is no longer kept. Press Run to make it again: the same settings and seed give the "
@@ -82,6 +84,7 @@ class Tab:
     problems: dict[str, str] = field(default_factory=dict)  # the parts of a link that cannot be used
     jobs: dict[str, Job[Any]] = field(default_factory=dict)
     earlier: dict[str, Job[Any]] = field(default_factory=dict)
+    kept: tuple[Job[RunWork], ...] = ()  # replaced runs of Explore, the newest first
     pins: tuple[Pin, ...] = ()
     uploads: dict[str, Upload] = field(default_factory=dict)  # by fingerprint, the newest last
     results: CheckResults = field(default_factory=CheckResults)
@@ -109,6 +112,8 @@ class Tab:
         """Take the settings from a link, unless it is the link of the present settings."""
         if dict(query) != link.write(self.settings[page]):
             settings, self.problems[page] = link.read(DEFAULTS[page], query, self.uploads)
+            if page == "explore":
+                self._recall(settings)
             self.replace(page, settings)
 
     def change(self, page: str, name: str, value: Any) -> None:
@@ -155,6 +160,8 @@ class Tab:
         if before is not None:
             before.stop()
             self.earlier[place] = before
+            if isinstance(before.work, RunWork):
+                self._keep(before)
         self.show(place, job)
         self._watch()
         job.start()
@@ -311,6 +318,26 @@ class Tab:
         settings, runs = self.settings["explore"], self._explored()
         for run in runs:
             run.watch(settings.quantity, settings.view == "full", len(runs) > 1)
+
+    def _recall(self, settings: ExploreSettings) -> None:
+        """Explore: show the run of these settings again, if the tab still has its results."""
+        try:
+            spec = settings.spec(self.uploads)
+        except InvalidInput:
+            return
+        present, known = self._exploring, (*self.kept, *(pin.job for pin in self.pins))
+        found = next((job for job in known if job.work.spec == spec), None)
+        if found is None or (present is not None and present.work.spec == spec):
+            return
+        if present is not None:
+            present.stop()
+            self._keep(present)
+        self.show("explore", found)
+
+    def _keep(self, job: Job[RunWork]) -> None:
+        """Keep a run that is replaced, and forget the oldest of the others."""
+        kept = (job, *(other for other in self.kept if other is not job))
+        self.kept = tuple(other for other in kept if other.work.bytes <= KEPT_BYTES)[:MOST_KEPT]
 
     def compare(self, comparison: Comparison) -> None:
         """Compare: start this comparison of the present settings."""
