@@ -8,7 +8,7 @@ from dashboard.live import downloads, feed
 
 if __name__ == "__main__":  # by Streamlit, for each visitor
     icon = str(Path(__file__).parent / "dashboard" / "icon.png")
-    st.set_page_config(page_icon=icon, layout="wide", initial_sidebar_state=360)
+    st.set_page_config(page_icon=icon, layout="wide", initial_sidebar_state=384)
     st.navigation(
         [
             st.Page("pages/overview.py", title="Overview", icon=":material/home:", default=True),

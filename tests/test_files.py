@@ -206,10 +206,10 @@ def test_the_files_of_compare_and_checks_are_named() -> None:
     names = [file["name"] for file in compared(seed="5", cost="updates").view("compare").parts["files"]]
     assert names == [f"mdc-u-per-updates-seed5.{ending}" for ending in ("csv", "md", "tex")]
     screen = checked()
-    assert [file["name"] for file in screen.view("checks").parts["files"]] == ["checks.html"]
+    assert [file["name"] for file in screen.view("checks").parts["files"]] == ["checks-budget0.01-seed0.html"]
     headers = fetched(screen, "checks", "Report").headers
     assert headers["content-type"] == "text/html; charset=utf-8"
-    assert headers["content-disposition"] == "attachment; filename*=UTF-8''checks.html"
+    assert headers["content-disposition"] == "attachment; filename*=UTF-8''checks-budget0.01-seed0.html"
 
 
 def test_letters_of_a_name_that_headers_do_not_take_are_written_in_codes(monkeypatch: pytest.MonkeyPatch) -> None:

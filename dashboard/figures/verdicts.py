@@ -72,7 +72,7 @@ def z_bars(rows: Sequence[tuple[str, float]], critical: float, sampler: str) -> 
     """
     rows = sorted((row for row in rows if not np.isnan(row[1])), key=lambda row: -abs(row[1]))
     shown = rows[:MOST_BARS]
-    figure = look.new_figure("difference (standard errors)", "", height=90 + 22 * max(len(shown), 4), bargap=0.3)
+    figure = look.new_figure("standard errors", "", height=90 + 22 * max(len(shown), 4), bargap=0.3)
     if not shown:
         return look.empty("z_bars", figure, text="nothing to compare")
     at, z = -np.arange(len(shown), dtype=float), np.array([z for _, z in shown])

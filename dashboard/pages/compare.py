@@ -144,7 +144,7 @@ def body(here: Controls, shown: ViewState) -> None:
         component.part("status", "status")
         component.part("remarks", "remarks", room=True)
     with page.place("found"):
-        if shown.found is not None:
+        if shown.job is not None:  # from the first moment, so that what comes later has its room
             component.part("headlines", "lines", room=True)
             component.part("bars", "chart")
             component.part("table", "table", room=True)

@@ -203,7 +203,12 @@ class ViewState:
     def _files(self) -> list[dict[str, str]]:
         """The report, if there are verdicts."""
         text = "Verdicts, findings, settings and charts in one file. It opens in any browser, without a network."
-        found = {"label": "Report", "name": REPORT, "help": text, "href": _report_href(self.settings, self.now)}
+        found = {
+            "label": "Report",
+            "name": report_name(self.settings),
+            "help": text,
+            "href": _report_href(self.settings, self.now),
+        }
         return [found] if self.done else []
 
     def _why(self) -> list[dict[str, Any]]:
@@ -328,6 +333,11 @@ def sentence(finding: Finding) -> Line:
     """A finding in words."""
     verdict = finding.verdict
     return Line(finding.words, tone=TONES[verdict], lead=f"{SYMBOLS[verdict]} {finding.check.capitalize()}")
+
+
+def report_name(settings: CheckSettings) -> str:
+    """The name of the report's file."""
+    return f"checks-budget{settings.budget:g}-seed{settings.seed}.html"
 
 
 def report_mark(settings: CheckSettings) -> str:

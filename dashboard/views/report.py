@@ -36,7 +36,7 @@ def file(now: TabSnapshot, mark: str, name: str) -> File | None:
     except ValueError:
         return None
     of_report, _ = link.read(CheckSettings(), link.split(query), now.uploads)
-    return File(checks.REPORT, "Report", "", lambda: pieces(of_report, now), "text/html")
+    return File(checks.report_name(of_report), "Report", "", lambda: pieces(of_report, now), "text/html")
 
 
 def pieces(settings: CheckSettings, now: TabSnapshot) -> Iterator[bytes]:
