@@ -114,7 +114,9 @@ class ViewState:
 
     def _status(self) -> dict[str, Any]:
         if self.job is None:
-            return status("All samplers get the same number of leapfrogs, in several replicates. Press Run.")
+            text = "All samplers get the same number of leapfrogs, in several replicates. Press Run."
+            awaited = [Tile(name, "–", "Press Run to see this number.") for name in self.settings.able()]
+            return status(text, tiles=awaited)  # they keep the room of the tiles to come
         job, result = self.job, self.job.result
         return status(_status_line(job), result.share, self._by_sampler(result.found))
 

@@ -16,6 +16,7 @@ class Chart {
   static CALM = 120; // milliseconds from the last change of a zoom until the server is asked
 
   constructor(root) {
+    this.root = root;
     this.title = element("div", "live-chart-title");
     this.origin = element("p", "live-origin");
     this.save = new SaveFigure((form) => this.figureAddress?.(form, this.zoomed));
@@ -163,10 +164,10 @@ class Chart {
 
   fit() {
     const { offsetWidth, offsetHeight, _fullLayout: drawn } = this.node;
-    this.node.classList.toggle("narrow", offsetWidth < Chart.NARROW);
+    this.root.classList.toggle("live-narrow", offsetWidth < Chart.NARROW);
     const visible = offsetWidth > 0 && offsetHeight > 0;
     if (!drawn || !visible || (drawn.width === offsetWidth && drawn.height === offsetHeight)) return;
-    this.Plotly.Plots.resize(this.node);
+    this.Plotly.Plots.resize(this.node).then(() => this.schedule((this.drawn = "before"))); // else the legend may be inside
   }
 
   fail(error) {

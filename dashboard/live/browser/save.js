@@ -12,7 +12,9 @@ class SaveFigure {
   // `address` gives the address of the chart in a form; nothing as long as there is none.
   constructor(address) {
     this.address = address;
-    this.button = element("button", "live-save-button", "Save figure");
+    const icon = element("span", "icon", "↓");
+    icon.setAttribute("aria-hidden", true);
+    this.button = element("button", "live-save-button", icon, element("span", "", " Save figure"));
     this.button.type = "button";
     this.list = element("div", "live-save-list");
     this.files = new Files(this.list);
@@ -30,6 +32,7 @@ class SaveFigure {
   // What the chart is called.
   of(title) {
     setAttribute(this.button, "aria-label", `Save figure: ${title}`);
+    setAttribute(this.button, "title", "Save figure: PDF, SVG, PNG or a Python program");
   }
 
   open(isOpen) {
