@@ -28,7 +28,7 @@ from mahmc.checks import CASES, Cell, Checking
 
 EXPLORE = {1: "explore", 2: "explore.2", 3: "explore.3"}  # places of the main run and of the runs beside it
 MOST_PINS = 4
-MOST_KEPT = 3  # replaced runs of Explore whose results a tab keeps, so that Back can show them again
+MOST_KEPT = 6  # replaced runs of Explore whose results a tab keeps, so that Back can show them again
 KEPT_BYTES = 64 * 2**20  # the draws of a run that is kept take at most this memory
 MOST_NAME = 60  # characters in the name of a pin
 GONE = (
@@ -112,7 +112,7 @@ class Tab:
         """Take the settings from a link, unless it is the link of the present settings."""
         if dict(query) != link.write(self.settings[page]):
             settings, self.problems[page] = link.read(DEFAULTS[page], query, self.uploads)
-            if page == "explore":
+            if isinstance(settings, ExploreSettings):
                 self._recall(settings)
             self.replace(page, settings)
 
@@ -295,7 +295,8 @@ class Tab:
         """Explore: restart if that is switched on; else update which quantities are estimated."""
         specs, _ = self.specs()
         for number in SLOTS:
-            if number not in self.settings["explore"].slots:
+            if number not in self.settings["explore"].slots and EXPLORE[number] in self.jobs:
+                self._keep(self.jobs[EXPLORE[number]])
                 self.reset(EXPLORE[number])
         if self._exploring is None:
             return
@@ -320,19 +321,21 @@ class Tab:
             run.watch(settings.quantity, settings.view == "full", len(runs) > 1)
 
     def _recall(self, settings: ExploreSettings) -> None:
-        """Explore: show the run of these settings again, if the tab still has its results."""
+        """Explore: show the runs of these settings again, if the tab still has their results."""
         try:
-            spec = settings.spec(self.uploads)
+            specs = settings.specs(self.uploads)
         except InvalidInput:
             return
-        present, known = self._exploring, (*self.kept, *(pin.job for pin in self.pins))
-        found = next((job for job in known if job.work.spec == spec), None)
-        if found is None or (present is not None and present.work.spec == spec):
-            return
-        if present is not None:
-            present.stop()
-            self._keep(present)
-        self.show("explore", found)
+        known = (*self.kept, *(pin.job for pin in self.pins))
+        for number, spec in specs.items():
+            place = EXPLORE[number]
+            present, found = self.jobs.get(place), next((job for job in known if job.work.spec == spec), None)
+            if found is None or (present is not None and present.work.spec == spec):
+                continue
+            if present is not None:
+                present.stop()
+                self._keep(present)
+            self.show(place, found)
 
     def _keep(self, job: Job[RunWork]) -> None:
         """Keep a run that is replaced, and forget the oldest of the others."""
