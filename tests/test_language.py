@@ -131,6 +131,17 @@ MISTAKES = {
         "U", "for i in range(self.n):\n    total += q[i]  # here\nreturn total", "set it before, as total = 0.0",
     ),
     "unknown function": ("U", "return np.sinc(q[0])  # here", "sinc is not known for values of chains"),
+    "is": ("U", "return where(other[0] is self.n, q[0], q[1])  # here", "write other[0] == self.n"),
+    "in": (
+        "U", "return where(other[0] in (0, 2), q[0], q[1])  # here",
+        "`in` is not possible for values of chains: write (other[0] == 0) | (other[0] == 2)",
+    ),
+    "walrus": ("U", "return (x := q[0]) ** 2 + x  # here", "set the variable on a line of its own"),
+    "no brackets": ("U", "return where(q[0] > 0 & q[1] > 0, 1.0, 2.0)  # here", "(a > 0) & (b > 0)"),
+    "unpacked": ("U", "x, y = q  # here\nreturn x + y", "write x, y = q[0], q[1]"),
+    "unpacked in a call": ("U", "return max(*q)  # here", "sum, max and min take all rows: sum(q)"),
+    "type of number": ("U", "return np.float32(q[0])  # here", "values of chains, which are float64: remove it"),
+    "misspelt function": ("U", "return np.exq(q[0])  # here", "numpy has no 'exq'. Did you mean 'exp'?"),
     "attribute of a value": ("U", "return q[0].real  # here", "A value of chains has no .real"),
 }  # fmt: skip
 TOP = {"scipy": "from scipy import stats"}

@@ -34,13 +34,18 @@ _STATEMENTS: dict[type, tuple[str, str]] = {
     ast.Await: ("await", "remove it"),
     ast.Delete: ("del", "remove it"),
 }
+_LOOP = "write a loop: total = 0.0, then for i in range(n): total += …"
+_EXPRESSIONS: dict[type, tuple[str, str]] = {
+    ast.GeneratorExp: ("Generator expressions are", _LOOP),
+    ast.Lambda: ("lambda is", "write a function beside the class, and call it"),
+    ast.NamedExpr: ("`:=` is", "set the variable on a line of its own, as x = …"),
+}
 RETURNED = {
     "U": "U, a value for each chain",
     "update": "delta_U, or (delta_U, accepted)",
     "visit": "the proposed value, (value, delta_U), or (value, delta_U, log_ratio)",
     "step_scale": "the factor of ε",
 }
-_LOOP = "write a loop: total = 0.0, then for i in range(n): total += …"
 _ROWS_HAVE = {"sum": "sum({})", "max": "max({})", "min": "min({})", "shape": "len({})", "size": "len({})",
               "dot": "{} @ …", "T": "{}[i]"}  # fmt: skip
 
@@ -200,15 +205,26 @@ def _value_that_cannot_be(node: ast.AST) -> str:
     """The reason why compiled code cannot have a value of this kind."""
     if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
         return "Text is not possible in compiled functions: use numbers (infinity is np.inf)."
-    if isinstance(node, ast.GeneratorExp):
-        return f"Generator expressions are not possible in compiled functions: {_LOOP}."
-    if isinstance(node, ast.Lambda):
-        return "lambda is not possible in compiled functions: write a function beside the class, and call it."
+    if type(node) in _EXPRESSIONS:
+        word, advice = _EXPRESSIONS[type(node)]
+        return f"{word} not possible in compiled functions: {advice}."
+    if isinstance(node, ast.Compare):
+        return _identity(node)
     if type(node) in _SEQUENCES:
         return (
             f"Compiled functions cannot make {_SEQUENCES[type(node)]}: make an array in data(self), and read it as "
             "self.…. For values of chains use single variables and loops."
         )
+    return ""
+
+
+def _identity(node: ast.Compare) -> str:
+    """The reason against `is` between values, which is always false in compiled code; `x is None` is possible."""
+    for op, left, right in zip(node.ops, [node.left, *node.comparators], node.comparators, strict=False):
+        is_none = any(isinstance(side, ast.Constant) and side.value is None for side in (left, right))
+        if isinstance(op, ast.Is | ast.IsNot) and not is_none:
+            sign, word = ("==", "is") if isinstance(op, ast.Is) else ("!=", "is not")
+            return f"`{word}` does not compare values: write {ast.unparse(left)} {sign} {ast.unparse(right)}."
     return ""
 
 

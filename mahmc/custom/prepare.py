@@ -133,7 +133,7 @@ class Prepared:
         seen = {}
         for name, rests in attributes.items():
             if not hasattr(value, name):
-                raise mistake(code, rests[0][0], f"{value.__name__} has no {name!r}.")
+                raise mistake(code, rests[0][0], f"{value.__name__} has no {name!r}.{near(name, dir(value))}")
             seen[name] = self._seen(code, getattr(value, name), rests)
         if names.has_overlay(value) and not any(isinstance(x, ModuleType) for x in seen.values()):
             return names.overlay(value)

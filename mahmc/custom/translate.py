@@ -152,6 +152,8 @@ def _logic(node: ast.AST) -> str:
         return f"`not` cannot negate a condition that differs between chains: write ~({ast.unparse(node.operand)})."
     if isinstance(node, ast.Compare) and len(node.ops) > 1:
         return f"Two comparisons at once, as a < b < c, are not possible for values of chains: write {_split(node)}."
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+        return _membership(node)
     if isinstance(node, ast.IfExp):
         test, yes, no = (ast.unparse(part) for part in (node.test, node.body, node.orelse))
         return f"The condition {test} {_BY_CHAIN}, so `if` is not possible: write where({test}, {yes}, {no})."
@@ -163,6 +165,15 @@ def _split(node: ast.Compare) -> str:
     terms = [node.left, *node.comparators]
     pairs = zip(terms, node.ops, terms[1:], strict=False)
     return " & ".join(f"({ast.unparse(ast.Compare(left, [op], [right]))})" for left, op, right in pairs)
+
+
+def _membership(node: ast.Compare) -> str:
+    """The message for x in (1, 2) and x not in (1, 2)."""
+    word, sign, join = ("in", "==", "|") if isinstance(node.ops[0], ast.In) else ("not in", "!=", "&")
+    given = node.comparators[0]
+    values = [ast.unparse(value) for value in given.elts] if isinstance(given, ast.Tuple) else ["1", "2"]
+    tests = f" {join} ".join(f"({ast.unparse(node.left)} {sign} {value})" for value in values)
+    return f"`{word}` is not possible for values of chains: write {tests}."
 
 
 def _truth_of_number(found: re.Match[str], statement: ast.stmt | None) -> str:
@@ -208,6 +219,10 @@ def _iteration(found: re.Match[str], statement: ast.stmt | None) -> str:
     return "Loop over the numbers of rows: for i in range(len(q)): x = q[i]."
 
 
+def _unpacked(found: re.Match[str], statement: ast.stmt | None) -> str:
+    return "Rows cannot be unpacked: write x, y = q[0], q[1]. The functions sum, max and min take all rows: sum(q)."
+
+
 def _arguments(found: re.Match[str], statement: ast.stmt | None) -> str:
     calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)] if statement else []
     names = ", ".join(dict.fromkeys(ast.unparse(call.func) for call in calls)) or "a function"
@@ -225,6 +240,10 @@ def _no_function(found: re.Match[str], statement: ast.stmt | None) -> str:
     )
 
 
+def _number_type(found: re.Match[str], statement: ast.stmt | None) -> str:
+    return f"{found[1]}(…) is not possible for values of chains, which are float64: remove it, or write int(…)."
+
+
 def _attribute_of_value(found: re.Match[str], statement: ast.stmt | None) -> str:
     return f"A value of chains has no .{found[1]}: compute with + − * / ** and functions of mahmc.custom."
 
@@ -240,7 +259,8 @@ def _operator(found: re.Match[str], statement: ast.stmt | None) -> str:
     sign, left, right = _SIGNS[found[1]], _in_words(found[2]), _in_words(found[3])
     if "none" in (found[2], found[3]):
         return f"{sign} is used with None: does every function that is called here return a value?"
-    return f"{sign} is not possible between {left} and {right}."
+    hint = f" Write brackets around comparisons: (a > 0) {sign} (b > 0)." if sign in ("&", "|", "^") else ""
+    return f"{sign} is not possible between {left} and {right}.{hint}"
 
 
 _SIGNS = {
@@ -262,7 +282,8 @@ def _in_words(numba_type: str) -> str:
     for name, words in _TYPES.items():
         if name in numba_type:
             return words
-    return f"a number ({numba_type})"
+    number = re.fullmatch(r"Literal\[int\]\((-?\d+)\)", numba_type)
+    return f"the number {number[1]}" if number else f"a number ({numba_type})"
 
 
 _REASONS: tuple[tuple[str, Callable[[re.Match[str], ast.stmt | None], str]], ...] = (
@@ -278,11 +299,13 @@ _REASONS: tuple[tuple[str, Callable[[re.Match[str], ast.stmt | None], str]], ...
     (r">>> matmul\(array\([^)]*2d[^)]*\), (?:Masked)?Rows\)", _matrix),
     (r">>> (\w+)\([^>\n]*Rows", _whole_rows),
     (r"getiter[^\n]*Rows|Rows[^\n]*not iterable", _iteration),
+    (r"failed to unpack (?:Masked)?Rows|should be a tuple, got (?:Masked)?Rows", _unpacked),
     (r"(missing a required argument[^\n]*|too many positional arguments|got an unexpected keyword[^\n]*)", _arguments),
     (r"((?:not enough|too many) arguments[^\n]*)", _arguments),
     (r">>> (add|iadd|sub|isub|mul|imul|truediv|itruediv|pow|matmul|and_|or_|lt|le|gt|ge|eq|ne|mod|floordiv|xor)"
      r"\(([^\n]+), ([^,\n]+)\)", _operator),
     (r">>> (\w+)\(([^\n]*Lanes[^\n]*|none[^\n]*)\)", _no_function),
+    (r"Function\((\w+)\) found for signature:\s+>>> <unknown function>\([^\n]*(?:Lanes|Mask)", _number_type),
     (r"Unknown attribute '([^']+)' of type (?:Lanes|Mask)", _attribute_of_value),
     (r"Cannot unify[^\n]*", lambda found, s: f"A variable has two types: {found[0][13:]}. Give the variable one type."),
     (r"NRT required", _allocates),
