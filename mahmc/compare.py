@@ -195,7 +195,16 @@ class Comparison:
         return min(1.0, (self._done + under_way) / self.total)
 
     def stop(self) -> None:
-        """Stop now, from any thread. Replicates that are done are kept."""
+        """Stop now, from any thread. Replicates that are done are kept.
+
+        Examples
+        --------
+        >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+        >>> for step in found:
+        ...     found.stop()
+        >>> found
+        <Comparison of hmc on gmm: 1 of 2 replicates of 160,320 leapfrogs, seed 0>
+        """
         self._stopped = True
         if self._run is not None:
             self._run.stop()
@@ -217,7 +226,19 @@ class Comparison:
             yield ReplicateDone(self._done, self.total, entry.label, left)
 
     def advance_all(self) -> Comparison:
-        """Go on to the end."""
+        """Go on to the end, or until `stop` is called.
+
+        Returns
+        -------
+        Comparison
+            This comparison.
+
+        Examples
+        --------
+        >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+        >>> found.advance_all().finished
+        True
+        """
         for _ in self:
             pass
         return self
@@ -315,7 +336,20 @@ class Comparison:
         return self._intervals[key]
 
     def snapshot(self) -> Comparison:
-        """A copy of the comparison so far, which does not change while the comparison goes on."""
+        """A copy of the comparison so far, which does not change while the comparison goes on.
+
+        Returns
+        -------
+        Comparison
+            The copy.
+
+        Examples
+        --------
+        >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+        >>> early = found.snapshot()
+        >>> found.advance_all().done.keys() - early.done.keys()
+        {'hmc'}
+        """
         found = copy(self)
         found.entries = {label: entry.snapshot() for label, entry in self.entries.items()}
         return found

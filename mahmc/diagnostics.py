@@ -35,7 +35,23 @@ def arviz() -> Any:
 
 
 def defined(x: np.ndarray) -> bool:
-    """Whether chains (chains, draws) are long enough, and at least one moved. For a constant, ArviZ gives ESS = N."""
+    """Whether the diagnostics of chains are defined.
+
+    Parameters
+    ----------
+    x
+        Chains: (chains, draws).
+
+    Returns
+    -------
+    bool
+        Whether there are at least 8 draws and at least one chain moved. (For a constant, ArviZ gives ESS = N.)
+
+    Examples
+    --------
+    >>> mahmc.diagnostics.defined(np.ones((4, 100)))
+    False
+    """
     return x.shape[-1] >= FEWEST_DRAWS and bool((x.max(axis=-1) > x.min(axis=-1)).any())
 
 
@@ -113,7 +129,28 @@ def mcse(x: np.ndarray, kind: str = "mean") -> float:
 
 
 def by_element(statistic: Callable[..., float], x: np.ndarray, *options: Any) -> float | np.ndarray:
-    """The statistic of (chains, draws), or of each element of (chains, draws, size)."""
+    """The statistic of chains, or of each element of a vector.
+
+    Parameters
+    ----------
+    statistic
+        A function of (chains, draws), as `ess`.
+    x
+        Chains: (chains, draws), or (chains, draws, size) for a vector.
+    *options
+        Further arguments of the statistic.
+
+    Returns
+    -------
+    float or numpy.ndarray
+        One value, or one value for each element.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(1).standard_normal((4, 1_000, 3))
+    >>> mahmc.diagnostics.by_element(mahmc.diagnostics.rhat, x).shape
+    (3,)
+    """
     if x.ndim == 2:
         return statistic(x, *options)
     return np.array([statistic(x[..., i], *options) for i in range(x.shape[-1])])

@@ -141,7 +141,29 @@ class RunSpec:
         return spec
 
     def with_(self, **changes: Any) -> RunSpec:
-        """The spec with some values changed, validated anew. A new target or sampler brings its own defaults."""
+        """The spec with some values changed, validated anew.
+
+        Parameters
+        ----------
+        **changes
+            The new values by name. A new target or sampler brings its own defaults.
+
+        Returns
+        -------
+        RunSpec
+            The spec.
+
+        Raises
+        ------
+        InvalidInput
+            If a name is unknown or a value is not allowed.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> spec.with_(L=5).values
+        {'epsilon': 0.03, 'L': 5}
+        """
         old, dropped = self.to_dict(), set()
         if changes.get("target", self.target) != self.target:
             dropped = {*dict(self.settings), *dict(self.parameters), "update", "outer", "schedule", "keep"}
@@ -154,12 +176,53 @@ class RunSpec:
         return RunSpec.from_dict({name: value for name, value in old.items() if name not in dropped} | changes)
 
     def on(self, target: Target, **changes: Any) -> RunSpec:
-        """The spec with some values changed, on this target. The target may have other settings or other data."""
+        """The spec with some values changed, on a built target.
+
+        Parameters
+        ----------
+        target
+            The target. It may have other settings or other data.
+        **changes
+            The new values by name.
+
+        Returns
+        -------
+        RunSpec
+            The spec.
+
+        Raises
+        ------
+        InvalidInput
+            If a name is unknown or a value is not allowed.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> spec.on(mahmc.targets.mdc(n_w=3)).settings
+        (('n_w', 3), ('sd', 0.04))
+        """
         names = (*RUN_PARAMETERS, "update", "outer", "schedule", "start", "keep")
         return RunSpec.of(target, self.sampler, **self.values | {n: getattr(self, n) for n in names} | changes)
 
     def build_target(self) -> Target:
-        """The target this spec names."""
+        """Build the target that this spec names.
+
+        Returns
+        -------
+        Target
+            The target with the settings of the spec.
+
+        Raises
+        ------
+        InvalidInput
+            If the run used a user's data, which the spec does not contain.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> spec.build_target().name
+        'mdc'
+        """
         if self.data:
             raise InvalidInput(
                 f"this run of {self.target} used a user's data (fingerprint {self.data}): pass the target itself, "
@@ -241,7 +304,19 @@ class RunSpec:
     # ------------------------------------------------------------------------------------------ round trips
 
     def to_dict(self) -> dict[str, Any]:
-        """One flat mapping of plain values."""
+        """One flat mapping of plain values.
+
+        Returns
+        -------
+        dict
+            The values by name; `from_dict` reads the mapping.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> spec.to_dict()["epsilon"]
+        0.03
+        """
         derived = ("parameters", "settings", "sites")
         flat = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in derived}
         flat |= dict(self.parameters) | dict(self.settings)
@@ -249,7 +324,28 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, flat: Mapping[str, Any]) -> RunSpec:
-        """The spec from a flat mapping, as `to_dict` makes it. Only `target` and `sampler` are needed."""
+        """Make the spec from a flat mapping, as `to_dict` makes it.
+
+        Parameters
+        ----------
+        flat
+            The values by name. Only `target` and `sampler` are needed.
+
+        Returns
+        -------
+        RunSpec
+            The spec.
+
+        Raises
+        ------
+        InvalidInput
+            If a value is missing, unknown or not allowed, or the run used a user's data.
+
+        Examples
+        --------
+        >>> mahmc.RunSpec.from_dict({"target": "mdc", "sampler": "hmc"}) == mahmc.RunSpec.of("mdc", "hmc")
+        True
+        """
         chosen = dict(flat)
         for name in ("target", "sampler"):
             if name not in chosen:
@@ -261,10 +357,45 @@ class RunSpec:
         return cls.of(chosen.pop("target"), chosen.pop("sampler"), **chosen)
 
     def to_json(self) -> str:
+        """The spec as JSON.
+
+        Returns
+        -------
+        str
+            The text; `from_json` reads it.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> mahmc.RunSpec.from_json(spec.to_json()) == spec
+        True
+        """
         return json.dumps(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> RunSpec:
+        """Make the spec from JSON, as `to_json` makes it.
+
+        Parameters
+        ----------
+        text
+            A JSON object with target, sampler and their parameters.
+
+        Returns
+        -------
+        RunSpec
+            The spec.
+
+        Raises
+        ------
+        InvalidInput
+            If the text is not such an object, or a value is not allowed.
+
+        Examples
+        --------
+        >>> mahmc.RunSpec.from_json('{"target": "mdc", "sampler": "hmc", "L": 5}').values["L"]
+        5
+        """
         try:
             flat = json.loads(text)
         except ValueError as error:
@@ -274,18 +405,63 @@ class RunSpec:
         return cls.from_dict(flat)
 
     def to_query(self) -> str:
-        """The spec as the query of a URL, such as target=mdc&sampler=hmc&epsilon=0.035."""
+        """The spec as the query of a URL, such as target=mdc&sampler=hmc&epsilon=0.035.
+
+        Returns
+        -------
+        str
+            The query, without a question mark; `from_query` reads it.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> spec.to_query().startswith("target=mdc&sampler=hmc")
+        True
+        """
         return urlencode({name: _as_text(value) for name, value in self.to_dict().items()})
 
     @classmethod
     def from_query(cls, query: str | Mapping[str, str]) -> RunSpec:
-        """The spec from the query of a URL, as text or already split into a mapping."""
+        """Make the spec from the query of a URL.
+
+        Parameters
+        ----------
+        query
+            The query, as text or already split into a mapping.
+
+        Returns
+        -------
+        RunSpec
+            The spec.
+
+        Raises
+        ------
+        InvalidInput
+            If a name is unknown, or a value cannot be read or is not allowed.
+
+        Examples
+        --------
+        >>> mahmc.RunSpec.from_query("target=mdc&sampler=hmc&draws=1e4").draws
+        10000
+        """
         texts = dict(parse_qsl(query.lstrip("?"), keep_blank_values=True)) if isinstance(query, str) else dict(query)
         known = described(texts.get("target", ""))
         return cls.from_dict({name: _from_text(name, text, known) for name, text in texts.items()})
 
     def to_python(self) -> str:
-        """The line of Python that makes this run. For a user's data, the line needs the built target as `target`."""
+        """The line of Python that makes this run.
+
+        Returns
+        -------
+        str
+            The line. For a user's data, the line needs the built target as `target`.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> spec.to_python()[:40]
+        "run = mahmc.sample('mdc', 'hmc', chains="
+        """
         flat = self.to_dict()
         target, sampler = repr(flat.pop("target")), flat.pop("sampler")
         if flat.pop("data", ""):
@@ -295,7 +471,29 @@ class RunSpec:
 
     @classmethod
     def from_python(cls, line: str) -> RunSpec:
-        """The spec from a line of `to_python`. The line is parsed, never executed."""
+        """Make the spec from a line of `to_python`. The line is parsed, never executed.
+
+        Parameters
+        ----------
+        line
+            The line of Python.
+
+        Returns
+        -------
+        RunSpec
+            The spec.
+
+        Raises
+        ------
+        InvalidInput
+            If the text is not such a line, or a value is not allowed.
+
+        Examples
+        --------
+        >>> spec = mahmc.RunSpec.of("mdc", "hmc", epsilon=0.03)
+        >>> mahmc.RunSpec.from_python(spec.to_python()) == spec
+        True
+        """
         try:
             statement = ast.parse(line.strip()).body[0]
             call = statement.value  # type: ignore[attr-defined]

@@ -17,7 +17,26 @@ AGAINST = ("hmc", "mala-pn")  # the samplers that the paper compares mahmc with
 
 
 def paper_figure(found: Comparison, label: str) -> float | None:
-    """The paper's value for this sampler with these settings; None if the paper has none."""
+    """The paper's value for a sampler with these settings.
+
+    Parameters
+    ----------
+    found
+        A comparison, as `mahmc.compare` returns it.
+    label
+        The name of a sampler in the comparison.
+
+    Returns
+    -------
+    float or None
+        ESS per leapfrog; None if the paper has no value.
+
+    Examples
+    --------
+    >>> found = mahmc.Comparison("mdc", ["mahmc"])
+    >>> mahmc.tables.paper_figure(found, "mahmc")
+    0.0178
+    """
     spec = found.entries[label].spec
     if not spec.is_of_the_paper or spec.paper_ess:
         return spec.paper_ess

@@ -127,7 +127,9 @@ def named_targets(tree: ast.AST) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "path", [p for p in files("mahmc") + files("dashboard") if "targets" not in p.parts], ids=short
+    "path",
+    [p for p in [ROOT / "app.py", *files("pages"), *files("dashboard"), *files("mahmc")] if "targets" not in p.parts],
+    ids=short,
 )
 def test_nobody_asks_for_the_name_of_a_target(path: Path) -> None:
     """What only one target has is a hook of that target."""

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from mahmc import Run, RunSpec, cli, progress
+from mahmc.checks import CHOSEN_BY_CHECKS
 from mahmc.cli import exits
 from mahmc.cli.parser import with_named_target
 from mahmc.diagnostics import arviz
@@ -179,6 +181,17 @@ def test_check_says_wrong_right_or_not_enough_by_its_exit_code(capsys: pytest.Ca
     assert cli.main(["check", "gmm", "hmc", *hard, "--budget", "0.01"]) == 3
     assert "not enough draws to tell" in capsys.readouterr().out
     assert cli.main(["check", "gmm-overlapping", "hmc", "--budget", "0.01"]) == 3
+
+
+@pytest.mark.parametrize(("command", "has_them"), [("sample", True), ("check", False)])
+def test_the_help_of_check_leaves_out_what_it_refuses(
+    command: str, has_them: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    options = re.findall(r"^ +(?:-\w, )?--([\w-]+)", capsys.readouterr().out, re.MULTILINE)
+    assert {"epsilon", "seed", "update"} <= set(options)
+    assert {name for name in CHOSEN_BY_CHECKS if name in options} == ({*CHOSEN_BY_CHECKS} if has_them else set())
 
 
 def test_check_refuses_what_it_cannot_use(capsys: pytest.CaptureFixture[str]) -> None:

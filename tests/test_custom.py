@@ -483,7 +483,7 @@ def test_refused_for_what_it_computes(changes: dict[str, Any], words: list[str])
 
 
 class Rates:
-    """q^O that cannot be counted: a real rate with its full conditional, and forty coins that hang on it."""
+    """q^O that cannot be counted: a real rate with its full conditional, and forty coins that depend on the rate."""
 
     rate: float = 1.0  # what `gibbs` multiplies the rate by; another number is a mistake
     odds: float = 1.0  # likewise, of the coins

@@ -41,6 +41,7 @@ from mahmc import (
 from mahmc.checks import new_cell
 from mahmc.checks.cells import CASES, Case, Cell
 from mahmc.checks.resolution import checked_resolution
+from mahmc.custom import described
 from mahmc.diagnostics import arviz
 from mahmc.run import problems
 from mahmc.samplers import PARAMETERS, Sampler
@@ -450,12 +451,18 @@ def test_arviz_works_on_the_container(run: Run) -> None:
 
 PUBLIC: list[Any] = [
     mahmc.sample, mahmc.load, mahmc.compare, mahmc.check, mahmc.check_sampler, mahmc.Run, mahmc.Comparison,
-    Run.advance, Run.advance_all, Run.extend, Run.save, Run.get, Run.ess_per_gradient,
+    Run.advance, Run.advance_all, Run.stop, Run.extend, Run.save, Run.get, Run.ess_per_gradient,
     Run.ess, Run.rhat, Run.mcse, Run.summary, Run.to_arviz, Run.to_netcdf,
-    mahmc.Comparison.figure, mahmc.Comparison.ratio, diagnostics.ess, diagnostics.rhat, diagnostics.mcse,
+    mahmc.Comparison.figure, mahmc.Comparison.ratio, mahmc.Comparison.advance_all, mahmc.Comparison.stop,
+    mahmc.Comparison.snapshot, diagnostics.ess, diagnostics.rhat, diagnostics.mcse,
     diagnostics.ess_interval, diagnostics.to_arviz, mahmc.tables.rows, mahmc.tables.table, mahmc.tables.headline,
-    mahmc.run.memory_needed, mahmc.RunSpec.of, mahmc.Checking, checks.invariance, checks.independence, checks.marginals,
-    checks.calibration, checks.detailed_balance, checks.joint_distribution, checks.agreement, checks.compare_samples,
+    mahmc.tables.paper_figure, diagnostics.defined, diagnostics.by_element,
+    mahmc.run.memory_needed, RunSpec.of, RunSpec.with_, RunSpec.on, RunSpec.build_target, RunSpec.to_dict,
+    RunSpec.from_dict, RunSpec.to_json, RunSpec.from_json, RunSpec.to_query, RunSpec.from_query, RunSpec.to_python,
+    RunSpec.from_python, mahmc.Checking, mahmc.Checking.of, mahmc.Checking.advance_all, mahmc.Checking.stop,
+    mahmc.Checking.agreement, checks.new_cell, checks.custom_cell, checks.invariance, checks.independence,
+    checks.marginals, checks.calibration, checks.detailed_balance, checks.joint_distribution, checks.agreement,
+    checks.compare_samples,
     checked_resolution,
 ]  # fmt: skip
 ENGINE: list[Any] = [
@@ -464,9 +471,34 @@ ENGINE: list[Any] = [
     kernels.new_counts, kernels.energies, Sampler.defaults, Target, Target.scalar, targets.family, targets.build,
     targets.mdc, targets.blr, targets.gmm, targets.elements, custom.mass_truth, schedules.alternate, schedules.iid,
     schedules.sequences, schedules.same_mean, schedules.mirrored, schedules.arrivals, schedules.parse,
-    schedules.weighted, schedules.deterministic, schedules.Schedule.plan, custom.setting, custom.update, custom.visit,
-    mahmc.target, custom.real, custom.discrete,
+    schedules.weighted, schedules.deterministic, schedules.Schedule.plan, schedules.Schedule.log_probability,
+    schedules.Schedule.log_ratio, schedules.Schedule.draw, schedules.Schedule.examples, targets.KnownTruth.of,
+    custom.setting, custom.update, custom.visit, mahmc.target, mahmc.load_targets, custom.find, custom.real,
+    custom.discrete, custom.grad_U, custom.where,
 ]  # fmt: skip
+ELEMENTARY: list[Any] = [getattr(custom, name) for name in described.ABOUT]
+DESCRIBED = [*PUBLIC, *ENGINE, *ELEMENTARY]
+PAGES_OF_HELP = (mahmc, checks, custom, diagnostics, schedules, mahmc.tables, targets)
+FOR_OTHER_MODULES = [Run.at, Run.arrays, Run.put_back]  # of mahmc
+
+
+def own(thing: Any) -> list[str]:
+    """Public names of a module, of its `__all__` or of what it defines; or of a class, without inherited names."""
+    if hasattr(thing, "__all__"):
+        return list(thing.__all__)
+    name = getattr(thing, "__module__", thing.__name__)
+    return [n for n, x in vars(thing).items() if n[0] != "_" and getattr(x, "__module__", name) == name]
+
+
+def test_every_public_function_is_described() -> None:
+    """Functions of the modules that people import, and methods of the classes that `mahmc` itself has."""
+    found = {f"{m.__name__}.{n}": getattr(m, n) for m in PAGES_OF_HELP for n in own(m)}
+    classes = [getattr(mahmc, name) for name in mahmc.__all__ if inspect.isclass(getattr(mahmc, name))]
+    found |= {f"{c.__name__}.{n}": getattr(c, n) for c in classes if c is not Target for n in own(c)}
+    functions = {name: x for name, x in found.items() if inspect.isfunction(x) or inspect.ismethod(x)}
+    assert len(functions) > 100
+    listed = [*DESCRIBED, *FOR_OTHER_MODULES]
+    assert [name for name, x in functions.items() if x not in listed] == []
 
 
 def sections(thing: Any) -> dict[str, str]:
@@ -475,7 +507,7 @@ def sections(thing: Any) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-@pytest.mark.parametrize("thing", [*PUBLIC, *ENGINE], ids=lambda thing: thing.__qualname__)
+@pytest.mark.parametrize("thing", DESCRIBED, ids=lambda thing: thing.__qualname__)
 def test_docstrings_say_what_goes_in_and_what_comes_out(thing: Any) -> None:
     found = sections(thing)
     signature = inspect.signature(thing)
@@ -484,10 +516,12 @@ def test_docstrings_say_what_goes_in_and_what_comes_out(thing: Any) -> None:
     assert {name.strip("*") for line in headings for name in line.split(", ")} == taken
     if not inspect.isclass(thing) and signature.return_annotation != "None":
         assert found.keys() & {"Returns", "Yields"}
+    if "raise InvalidInput" in inspect.getsource(thing):
+        assert "InvalidInput" in found["Raises"]
     assert ">>>" in found["Examples"]
 
 
-@pytest.mark.parametrize("thing", [*PUBLIC, *ENGINE], ids=lambda thing: thing.__qualname__)
+@pytest.mark.parametrize("thing", DESCRIBED, ids=lambda thing: thing.__qualname__)
 def test_examples_in_docstrings_run(thing: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     families = dict(targets.FAMILIES)

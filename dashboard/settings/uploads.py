@@ -1,4 +1,4 @@
-"""Data that a person uploaded for a target that takes any, as a tab keeps them."""
+"""Uploaded data, for targets that take data; a tab keeps them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_UPLOADS = 6  # how many a tab keeps: for its pins, its run, and one more
 
 @dataclass(eq=False)
 class Upload:
-    """A table that a person brought for a target, and the column of it that is explained."""
+    """An uploaded table for a target, and the column that the other columns explain."""
 
     family: TargetFamily
     file: str
@@ -32,7 +32,7 @@ class Upload:
         return cls(FAMILIES[target], file, column, *design(table, column))
 
     def target(self, settings: Mapping[str, Any]) -> Target:
-        """The target on these data; the last one that was built is kept."""
+        """The target on these data. The target that was built last is kept."""
         mark = tuple(sorted(settings.items()))
         if mark not in self._built:
             assert self.family.build_on is not None  # only a target that takes data is offered an upload
@@ -41,7 +41,7 @@ class Upload:
 
     @property
     def any_target(self) -> Target:
-        """The target on these data, with whatever settings."""
+        """The target on these data, with any settings."""
         return next(iter(self._built.values()), None) or self.target({})
 
     @property
@@ -64,5 +64,5 @@ Uploads = Mapping[str, Upload]  # by fingerprint
 
 
 def takes_data(target: str) -> bool:
-    """Whether a target, by name, can be had on data of somebody's own."""
+    """Whether the target of this name takes uploaded data."""
     return FAMILIES[target].build_on is not None

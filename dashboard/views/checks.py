@@ -267,7 +267,7 @@ class ViewState:
 
     @cached_property
     def agreement(self) -> Finding | None:
-        """Whether the right samplers agree on the chosen cell's case, where nobody has exact draws."""
+        """Whether the right samplers agree on the chosen cell's case, where there are no exact draws."""
         if self.chosen.target.truth.exact is not None:
             return None
         cells = self._on_the_same_case()

@@ -87,7 +87,7 @@ class Cell:
     target: Target
     checks: tuple[str, ...]
     findings: Findings = field(default_factory=Findings)
-    steps: StepSubject | None = None  # a sampler that somebody wrote
+    steps: StepSubject | None = None  # a sampler that a user wrote
 
     def __repr__(self) -> str:
         wrong = ", ".join(name for name, finding in self.findings.items() if finding.wrong)

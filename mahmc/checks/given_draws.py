@@ -1,4 +1,4 @@
-"""`checks.marginals`: the check of marginals, for draws that somebody brings or for a sampler of mahmc on a target."""
+"""`checks.marginals`: the check of marginals, for draws that a user gives or for a sampler of mahmc on a target."""
 
 from __future__ import annotations
 

@@ -92,7 +92,30 @@ class Checking:
         seed: int | None = 0,
         resolution: Resolution = DEFAULT,
     ) -> Checking:
-        """The matrix of these samplers and cases; by default of all samplers and all cases."""
+        """Make all cells of some samplers on some cases.
+
+        Parameters
+        ----------
+        samplers, cases
+            Names of samplers and of cases; by default all. A sampler has no cell on a target that it cannot sample.
+        budget, level, seed, resolution
+            As `Checking` takes them.
+
+        Returns
+        -------
+        Checking
+            The cells, without findings yet.
+
+        Raises
+        ------
+        InvalidInput
+            If a name is unknown, or another argument cannot be used.
+
+        Examples
+        --------
+        >>> list(mahmc.Checking.of(["hmc", "m-hmc"], ["gmm"]).cells)
+        [('hmc', 'gmm'), ('m-hmc', 'gmm')]
+        """
         rows = [choose(name, EVERY_SAMPLER, "sampler") for name in samplers or EVERY_SAMPLER]
         columns = [CASES[choose(name, CASES, "case")] for name in cases or CASES]
         cells = [new_cell(case, sampler) for sampler in rows for case in columns if fits(case, sampler)]
@@ -117,7 +140,16 @@ class Checking:
         return self.done / self.total if self.total else 1.0
 
     def stop(self) -> None:
-        """Stop now, from any thread; checks that are done are kept."""
+        """Stop now, from any thread. Checks that are done are kept.
+
+        Examples
+        --------
+        >>> checking = mahmc.Checking.of(["naive"], ["gmm"], budget=0.1)
+        >>> for step in checking:
+        ...     checking.stop()
+        >>> checking.done
+        1
+        """
         self._stopped = True
         self.bench.stop()
 
@@ -148,7 +180,18 @@ class Checking:
                 yield CheckDone(cell, name, self.done, self.total, self.seconds / self.made * (self.total - self.done))
 
     def advance_all(self) -> Checking:
-        """Go on to the end."""
+        """Go on to the end, or until `stop` is called.
+
+        Returns
+        -------
+        Checking
+            This object.
+
+        Examples
+        --------
+        >>> mahmc.Checking.of(["naive"], ["gmm"], budget=0.1).advance_all().finished
+        True
+        """
         for _ in self:
             pass
         return self
@@ -160,7 +203,18 @@ class Checking:
     # --------------------------------------------------------------------------------------------- results
 
     def agreement(self) -> Finding | None:
-        """Whether samplers agree on one target without exact draws: the target with the most samplers. None for one."""
+        """Whether the correct samplers agree on a target without exact draws.
+
+        Returns
+        -------
+        Finding or None
+            The finding on the target with the most checked samplers. None if there are fewer than two.
+
+        Examples
+        --------
+        >>> mahmc.Checking.of(["hmc"], ["gmm"], budget=0.1).agreement() is None
+        True
+        """
         by_case: dict[str, dict[str, Run]] = {}
         for (sampler, case), cell in self.cells.items():
             if isinstance(cell.run, Run) and cell.steps is None and not EVERY_SAMPLER[sampler].wrong:
@@ -175,7 +229,32 @@ def fits(case: Case, sampler: str) -> bool:
 
 
 def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
-    """The cell of a case and a sampler, with other parameters in place of the case's."""
+    """Make the cell of a case and a sampler, without findings.
+
+    Parameters
+    ----------
+    case
+        One of `mahmc.checks.CASES`.
+    sampler
+        A sampler by name.
+    **own
+        Parameters of the sampler that replace those of the case.
+
+    Returns
+    -------
+    Cell
+        The cell, for `Checking`.
+
+    Raises
+    ------
+    InvalidInput
+        If the sampler is unknown or cannot sample the target, or a parameter is not allowed.
+
+    Examples
+    --------
+    >>> mahmc.checks.new_cell(mahmc.checks.CASES["mdc"], "hmc", L=5)
+    <Cell of hmc on mdc: 0 of 3 checks are done>
+    """
     method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
     chosen: dict[str, Any] = {name: value for name, value in case.values.items() if name in method.parameters}
     if case.update is not None:
@@ -187,13 +266,38 @@ def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
 
 
 def custom_cell(target: Target, sampler: str, chosen: Mapping[str, Any]) -> Cell:
-    """The cell of a target that somebody built, and parameters of the sampler."""
+    """Make the cell of a built target and a sampler, without findings.
+
+    Parameters
+    ----------
+    target
+        The target.
+    sampler
+        A sampler by name.
+    chosen
+        Parameters of the sampler.
+
+    Returns
+    -------
+    Cell
+        The cell, for `Checking`.
+
+    Raises
+    ------
+    InvalidInput
+        If no check of this target compares draws with a truth.
+
+    Examples
+    --------
+    >>> mahmc.checks.custom_cell(mahmc.targets.mdc(n_w=3), "hmc", {"L": 5})
+    <Cell of hmc on mdc: 0 of 3 checks are done>
+    """
     case = Case(target.name, target.presentation.title, target.name, dict(target.settings))
     return Cell(case, sampler, chosen, target, applicable(EngineSubject(target, sampler, chosen)))
 
 
 def step_cell(sampler: Any, case: Case, target: Target, name: str = "") -> Cell:
-    """The cell of a sampler that somebody wrote, on a target."""
+    """The cell of a sampler that a user wrote, on a target."""
     subject = StepSubject.of(sampler, target, name=name)
     return Cell(case, subject.name, {}, target, applicable(subject), steps=subject)
 

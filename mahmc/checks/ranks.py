@@ -1,7 +1,7 @@
 """Ranks of true values among draws of their posterior: uniform, if the draws are right (Talts et al. 2018).
 
-This file has the test of ranks, the smallest error that the test catches, and the ranks of an inference that somebody
-brings as three functions. `joint.calibration` is the check.
+This file has the test of ranks, the smallest error that the test catches, and the ranks of an inference that a user
+gives as three functions. `joint.calibration` is the check.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _planted(n: int, bins: int, level: float) -> float:
 
 
 class Inference(NamedTuple):
-    """Functions that somebody brings: parameters from a prior, data from parameters, draws of a posterior from data."""
+    """Functions of a user: parameters from a prior, data from parameters, draws of a posterior from data."""
 
     prior: Prior
     simulate: Simulate

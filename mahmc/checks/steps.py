@@ -1,4 +1,4 @@
-"""A sampler that somebody wrote, as checks see it: an object that moves a batch of chains by one iteration.
+"""A sampler that a user wrote, as checks see it: an object that moves a batch of chains by one iteration.
 
     def step(states, rng):          # states: arrays (chains, …) by quantity; rng: a NumPy generator
         return new_states           # the same names, shapes and kinds of number
@@ -39,7 +39,7 @@ StepFunction = Callable[[States, np.random.Generator], Mapping[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class StepSubject:
-    """A sampler that somebody wrote, on a target with exact draws. `init` makes its state from an exact state."""
+    """A sampler that a user wrote, on a target with exact draws. `init` makes its state from an exact state."""
 
     name: str
     step: StepFunction
@@ -211,7 +211,7 @@ class StepSubject:
 
 
 def called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of somebody's function. If it raises, the message names the function and quotes the error."""
+    """The result of a user's function. If it raises, the message names the function and quotes the error."""
     try:
         return function(*arguments)
     except InvalidInput:

@@ -1,7 +1,7 @@
 """The subject of a check: a sampler on a target whose distribution is partly known.
 
 A check asks a subject for two things: exact draws that the sampler has moved a few times, and long chains. Here the
-sampler is one of mahmc; in `steps` somebody else wrote it.
+sampler is one of mahmc; in `steps` a user wrote the sampler.
 """
 
 from __future__ import annotations

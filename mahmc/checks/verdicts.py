@@ -207,7 +207,7 @@ class Workbench:
         return self
 
     def go_on(self) -> None:
-        """Raise `Stopped` if somebody called `stop`."""
+        """Raise `Stopped` if `stop` was called."""
         if self._stopped:
             raise Stopped
 

@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
         "check", help="check a sampler on a target; without a target, check all samplers on all cases",
         description=check.__doc__, usage="mahmc check [TARGET [SAMPLER]] [OPTION ...]",
     )  # fmt: skip
-    add_run(parser, optional=True)
+    add_run(parser, optional=True, hidden=CHOSEN_BY_CHECKS)
     add_strictness(parser)
     parser.set_defaults(command=check, parser=parser)
 

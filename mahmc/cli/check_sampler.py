@@ -1,4 +1,4 @@
-"""`mahmc check-sampler`: check a sampler that somebody wrote."""
+"""`mahmc check-sampler`: check a sampler that a user wrote."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from mahmc import schedules
@@ -15,8 +15,8 @@ from mahmc.targets import FAMILIES
 _WORDS = ("update", "outer", "schedule", "start", "keep")
 
 
-def add_run(parser: argparse.ArgumentParser, optional: bool = False) -> None:
-    """Add a target, a sampler, and the options of both."""
+def add_run(parser: argparse.ArgumentParser, optional: bool = False, hidden: Collection[str] = ()) -> None:
+    """Add a target, a sampler, and the options of both. The help leaves out the hidden options."""
     count = "?" if optional else None
     text = f"one of {', '.join(FAMILIES)}, or a custom one: file.py, or file.py:Class"
     parser.add_argument("target", metavar="TARGET", nargs=count, help=text)
@@ -36,14 +36,12 @@ def add_run(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     parser.add_argument(
         "--schedule", help=f"the law of the steps of a trajectory, for {able}: {schedules.FORMS} (default: alternate)"
     )
-    parser.add_argument(
-        "--start",
-        help=f"where chains start: {' or '.join(STARTS)}; exact starts from exact draws (default: {STARTS[0]})",
-        default=None,
-    )
-    parser.add_argument(
-        "--keep", metavar="A,B", help="quantities to record (default: all of the target and the energy)"
-    )
+    text = f"where chains start: {' or '.join(STARTS)}; exact starts from exact draws (default: {STARTS[0]})"
+    options["start"] = parser.add_argument("--start", help=text)
+    text = "quantities to record (default: all of the target and the energy)"
+    options["keep"] = parser.add_argument("--keep", metavar="A,B", help=text)
+    for name in hidden:
+        options[name].help = argparse.SUPPRESS
 
 
 def _add_parameters(group: Any, parameters: Iterable[Parameter], options: dict[str, argparse.Action]) -> None:

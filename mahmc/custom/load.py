@@ -39,8 +39,11 @@ def load_targets(path: str | Path) -> list[TargetFamily]:
 
     Examples
     --------
-    >>> [family.name for family in mahmc.load_targets("my_targets.py")]  # doctest: +SKIP
-    ['funnel']
+    >>> from pathlib import Path
+    >>> text = Path(mahmc.examples.__file__).with_name("funnel.py").read_text()
+    >>> _ = Path("my_targets.py").write_text(text.replace("neals-funnel", "my-funnel"))
+    >>> [family.name for family in mahmc.load_targets("my_targets.py")]
+    ['my-funnel']
     """
     return list(_classes(path).values())
 
@@ -65,8 +68,11 @@ def find(where: str) -> TargetFamily:
 
     Examples
     --------
-    >>> mahmc.custom.find("my_targets.py:Funnel").name  # doctest: +SKIP
-    'funnel'
+    >>> from pathlib import Path
+    >>> text = Path(mahmc.examples.__file__).with_name("funnel.py").read_text()
+    >>> _ = Path("my_targets.py").write_text(text.replace("neals-funnel", "another-funnel"))
+    >>> mahmc.custom.find("my_targets.py:NealsFunnel").name
+    'another-funnel'
     """
     path, colon, name = where.rpartition(":")
     if not colon or not path.endswith(".py"):

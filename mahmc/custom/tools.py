@@ -27,6 +27,7 @@ from numba.extending import overload
 
 from mahmc import lanes as _lanes
 from mahmc.compiled import INLINED, Function, inlined
+from mahmc.custom.described import describe
 from mahmc.lanes import library, lookup, values
 from mahmc.lanes.types import lanes, mask
 from mahmc.streams import normal_pair, uniform
@@ -47,7 +48,23 @@ def U(target, q, other):
 
 
 def grad_U(target, q, other, grad):
-    """Write ∇U with respect to q^H into `grad`."""
+    """Write ∇U with respect to q^H into `grad`. Updates call this function at the new point.
+
+    Parameters
+    ----------
+    target
+        The target: `self` in the methods of a class.
+    q, other
+        The rows of q^H and q^O.
+    grad
+        The rows that get the gradient.
+
+    Examples
+    --------
+    >>> def update(self, q, other, grad, rng):
+    ...     other[0] = 1 - other[0]
+    ...     mahmc.custom.grad_U(self, q, other, grad)
+    """
     raise NotImplementedError("compiled code only")
 
 
@@ -150,9 +167,29 @@ def _log_sum(a, b):
 
 logaddexp = _of_two(_log_sum, inlined(lambda a, b: lane_value(_log_sum(splat(a), splat(b)), 0)), np.logaddexp)
 
+describe(globals())
+
 
 def where(condition, a, b):
-    """For each chain: a where the condition holds, else b."""
+    """Choose for each chain: a where the condition holds, else b.
+
+    Parameters
+    ----------
+    condition
+        A comparison, as q[0] > 0. Conditions are joined by & and |, and negated by ~.
+    a, b
+        Quantities of chains, numbers or, in Python, arrays.
+
+    Returns
+    -------
+    quantity, number or numpy.ndarray
+        The choice.
+
+    Examples
+    --------
+    >>> mahmc.custom.where(np.array([True, False]), 1, 2).tolist()
+    [1, 2]
+    """
     return np.where(condition, a, b)
 
 

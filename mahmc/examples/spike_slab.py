@@ -64,7 +64,7 @@ class SpikeSlab:
     noise: float = setting(1.0, 0.01, 100.0, "Noise", "The standard deviation of y, which is known.")
     slab: float = setting(1.0, 0.01, 100.0, "Slab", "The standard deviation of a coefficient in the prior.")
     inclusion: float = setting(0.3, 0.001, 0.999, "Inclusion", "The prior probability that a column is included.")
-    data_seed: int = setting(1, 0, 10**6, "Data's seed", "The seed from which X and y are simulated.")
+    data_seed: int = setting(1, 0, 10**6, "Seed of the data", "The seed from which X and y are simulated.")
 
     A: np.ndarray
     b: np.ndarray

@@ -220,7 +220,18 @@ class Run(Results):
             self.history.append(self._moment())
 
     def stop(self) -> None:
-        """Stop now, from any thread: kernels stop at the next segment and undo an unfinished iteration."""
+        """Stop now, from any thread. `advance_all` goes on exactly from there.
+
+        Kernels stop at the next segment of a trajectory, and undo the unfinished iteration.
+
+        Examples
+        --------
+        >>> run = mahmc.Run(mahmc.RunSpec.of("gmm", "mahmc", draws=5_000))
+        >>> for progress in run:
+        ...     run.stop()
+        >>> run.finished, run.advance_all().finished
+        (False, True)
+        """
         self._stop[0] = 1
 
     @property

@@ -36,19 +36,87 @@ class Schedule:
         raise NotImplementedError
 
     def log_probability(self, D: Steps) -> float:
-        """log P(D), which is −∞ if D is never drawn."""
+        """log P(D), which is −∞ if D is never drawn.
+
+        Parameters
+        ----------
+        D
+            The sequence of steps.
+
+        Returns
+        -------
+        float
+            The logarithm of its probability.
+
+        Examples
+        --------
+        >>> law = schedules.iid(3, leapfrog=0.5)
+        >>> round(np.exp(law.log_probability((0, 1, 0))), 6)
+        0.125
+        """
         raise NotImplementedError
 
     def log_ratio(self, D: Steps) -> float:
-        """log P(D⁻¹) − log P(D) for a D that can be drawn: a term in the Metropolis test of Algo. 3."""
+        """log P(D⁻¹) − log P(D): a term in the Metropolis test of Algo. 3.
+
+        Parameters
+        ----------
+        D
+            A sequence of steps that can be drawn.
+
+        Returns
+        -------
+        float
+            The difference; 0 for a palindrome.
+
+        Examples
+        --------
+        >>> law = schedules.sequences(["001", "100"], weights=[3, 1])
+        >>> round(np.exp(law.log_ratio((1, 0, 0))), 6)
+        3.0
+        """
         return self.log_probability(D[::-1]) - self.log_probability(D)
 
     def draw(self, rng: np.random.Generator) -> Steps:
-        """Draw one D."""
+        """Draw one D.
+
+        Parameters
+        ----------
+        rng
+            The source of random numbers.
+
+        Returns
+        -------
+        tuple of int
+            The sequence: 0 is a leapfrog, i the i-th update.
+
+        Examples
+        --------
+        >>> schedules.alternate(2, 2).draw(np.random.default_rng(0))
+        (0, 0, 1, 0, 0)
+        """
         raise NotImplementedError
 
     def examples(self, n: int, seed: int = 0) -> list[Steps]:
-        """Draw n sequences to look at; the same seed gives the same sequences."""
+        """Draw sequences to look at.
+
+        Parameters
+        ----------
+        n
+            The number of sequences.
+        seed
+            Same seed, same sequences.
+
+        Returns
+        -------
+        list of tuple of int
+            The sequences.
+
+        Examples
+        --------
+        >>> schedules.alternate(2, 2).examples(1)
+        [(0, 0, 1, 0, 0)]
+        """
         rng = np.random.default_rng(seed)
         return [self.draw(rng) for _ in range(n)]
 

@@ -179,7 +179,23 @@ class KnownTruth:
         return self.make_scalars()
 
     def of(self, name: str) -> Truth | None:
-        """The known distribution of the scalar quantity `name`, or None."""
+        """The known distribution of a scalar quantity.
+
+        Parameters
+        ----------
+        name
+            The name: "u", or "w[3]" for an element.
+
+        Returns
+        -------
+        Truth or None
+            The distribution; None if it is unknown.
+
+        Examples
+        --------
+        >>> mahmc.targets.mdc().truth.of("ones").mean
+        10.0
+        """
         return self.scalars.get(name)
 
     def __call__(self, name: str) -> Truth | None:
