@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from mahmc.compiled import inlined
+from mahmc.custom import described, tools
 from mahmc.lanes import functions, library
 from tests.support.lanes import by_row
 
@@ -155,6 +157,33 @@ def cube(x):
     return x**-3.0
 
 
+@inlined
+def log_sum(x):
+    return tools.logaddexp(x, 3.0)
+
+
+@inlined
+def angle(x):
+    return tools.arctan2(x, 3.0)
+
+
+@inlined
+def length(x):
+    return tools.hypot(x, 3.0)
+
+
+def long_logit(x: np.ndarray) -> np.ndarray:
+    return np.log(x / (1 - x))
+
+
+def long_log_sigmoid(x: np.ndarray) -> np.ndarray:
+    return -np.logaddexp(-x, LONG(0))
+
+
+def long_normal_cdf(x: np.ndarray) -> np.ndarray:
+    return long_erfc(-x / np.sqrt(LONG(2))) / 2
+
+
 def of_turns(function: Callable[..., Any]) -> Callable[[np.ndarray], np.ndarray]:
     def exact(turns: np.ndarray) -> np.ndarray:
         quarter = np.floor(4 * turns + 0.5)
@@ -199,6 +228,18 @@ CASES = [
     Case("erf", library.erf, long_erf, both_signs(magnitudes(1e-300, 10.0)), 1.0),
     Case("erfc", library.erfc, long_erfc, both_signs(magnitudes(1e-300, 26.0)), 2.0),
     Case("lgamma", library.lgamma, long_lgamma, magnitudes(1e-300, 1e15), 1.5, 1.0),
+    Case("log2", tools.log2, np.log2, EVERY, 1.5),
+    Case("log10", tools.log10, np.log10, EVERY, 2.5),
+    Case("log2 near 1", tools.log2, np.log2, around(1.0), 3.0),
+    Case("log10 near 1", tools.log10, np.log10, around(1.0), 4.5),
+    Case("logit", tools.logit, long_logit, magnitudes(1e-300, 0.4), 1.0),
+    Case("logit above 0.4", tools.logit, long_logit, np.linspace(0.4, 1 - 1e-9, 20_001), 1.5, 1.0),
+    Case("log_sigmoid", tools.log_sigmoid, long_log_sigmoid, np.linspace(-745, 745, 20_001), 1.5, 1.0),
+    Case("normal_cdf", tools.normal_cdf, long_normal_cdf, np.linspace(-37, 9, 20_001), 1.0, 1.0),
+    Case("normal_cdf, relative", tools.normal_cdf, long_normal_cdf, np.linspace(-5, 9, 20_001), 35.0),
+    Case("logaddexp", log_sum, lambda x: np.logaddexp(x, LONG(3)), both_signs(magnitudes(1e-300, 700.0)), 1.0),
+    Case("arctan2", angle, lambda x: np.arctan2(x, LONG(3)), both_signs(EVERY), 1.0),
+    Case("hypot", length, lambda x: np.hypot(x, LONG(3)), both_signs(EVERY), 1.0),
     Case("digamma", library.digamma, long_digamma, magnitudes(1e-300, 1e300), 4.0, 1.0),
 ]  # fmt: skip
 
@@ -214,6 +255,14 @@ def test_error_in_ulps(case: Case) -> None:
     assert errors[worst] <= case.ulps, (
         f"{case.name}({case.points[worst]!r}) = {found[worst]!r}, off {errors[worst]:.3g} ulps"
     )
+
+
+EXACT = {"absolute", "ceil", "floor", "maximum", "minimum", "sqrt"}  # nothing is rounded; sqrt is that of the processor
+
+
+def test_every_elementary_function_has_a_case() -> None:
+    cases = {re.split("[, ]", case.name)[0] for case in CASES}
+    assert {*described.ABOUT, "log2", "log10", "log_sigmoid", "normal_cdf"} - EXACT <= cases
 
 
 INF, NAN = np.inf, np.nan

@@ -47,7 +47,7 @@ def U(target, q, other):
     raise NotImplementedError("compiled code only")
 
 
-def grad_U(target, q, other, grad):
+def grad_U(target, q, other, grad) -> None:
     """Write ∇U with respect to q^H into `grad`. Updates call this function at the new point.
 
     Parameters
