@@ -138,6 +138,38 @@ def test_false_alarms_of_masses_keep_their_rate(stay: float) -> None:
         assert np.mean(np.array(p_values) < 0.02) <= rate_bound(0.02, 200), what
 
 
+@pytest.mark.parametrize(("chains", "visits"), [(256, 5), (256, 20), (256, 100), (64, 40), (16, 20)])
+def test_false_alarms_of_rare_events_keep_their_rate(chains: int, visits: int) -> None:
+    """An event of probability 0.02, in few visits of random length. With the spread alone, 0.5 to 15 % were below 0.1 %."""
+    rng, p_values = np.random.default_rng(7), []
+    for count in rng.poisson(visits, 3000):
+        lengths = np.bincount(rng.integers(0, chains, count), rng.exponential(size=count), chains)
+        means = lengths * 0.02 * chains / visits
+        p_values.append(Statistic("x", "probability", means, 0.02, 1.0).compare().p_value)
+        common = Statistic("x", "probability", 1.0 - means, 0.98, 1.0).compare().p_value
+        assert common == pytest.approx(p_values[-1])
+    for level in (0.01, 0.001):
+        assert np.mean(np.array(p_values) < level) <= rate_bound(level, 3000)
+
+
+def test_false_alarms_of_variances_keep_their_rate() -> None:
+    """Chains that never move: with the spread alone, 1 % were below 0.1 %."""
+    squares = np.random.default_rng(8).chisquare(1, (3000, 64))
+    found = np.array([Statistic("x", "variance", x, 1.0, 1.0).compare().p_value for x in squares])
+    assert np.mean(found < 0.001) <= rate_bound(0.001, 3000)
+
+
+def test_products_of_rare_events_have_the_error_of_independent_draws_at_least() -> None:
+    """Two coins that are rarely one, and never together in these chains: no evidence against independence."""
+    rng = np.random.default_rng(9)
+    exact = lambda rng, n: {"k": (rng.random((n, 2)) < 0.02).astype(int)}  # noqa: E731
+    k = exact(rng, 64 * 100)["k"].reshape(64, 100, 2)
+    k[k.all(axis=2)] = 0
+    found = marginals({"k": k}, exact, from_exact=True, level=0.01)
+    product = next(c for c in found.comparisons if c.what == "product of k[0] and k[1]")
+    assert product.p_value > 0.05
+
+
 def test_without_thinning_the_rate_would_be_wrong() -> None:
     """So that the simulation above means something: a Kolmogorov-Smirnov test of all draws cries wolf."""
     from scipy import stats

@@ -164,9 +164,11 @@ def _against_exact(chains: Chains, reference: Reference) -> Iterator[Statistic]:
     """Functions of chains against their expectations by exact draws."""
     found, expected = reference.means(chains.everything()), reference.expected
     means = found.values if chains.group == 1 else found.values.reshape(-1, chains.group, len(found.names)).mean(axis=1)
+    independent = 1.0 / math.sqrt(len(found.values) * found.draws)
     for k, (name, kind, family) in enumerate(zip(found.names, found.kinds, found.families, strict=True)):
         unit = float(expected.sds[k]) if kind == "product" else 1.0
         if unit > 0.0:
             yield Statistic(
-                name, kind, means[:, k], float(expected.values[k]), unit, float(expected.errors[k]), family
+                name, kind, means[:, k], float(expected.values[k]), unit, float(expected.errors[k]), family,
+                unit * independent,
             )  # fmt: skip

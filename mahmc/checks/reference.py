@@ -33,6 +33,7 @@ class Means(NamedTuple):
     kinds: tuple[str, ...]  # "probability" or "product"
     families: tuple[str, ...]
     values: np.ndarray
+    draws: int  # of each chain, for functions of many scalars
 
 
 class Expectations(NamedTuple):
@@ -104,7 +105,7 @@ class Reference:
             labels, found = self._of_some(some, spaced)
             parts.append(found)
         names, kinds, families = zip(*labels, strict=True)
-        return Means(names, kinds, families, np.concatenate(parts))
+        return Means(names, kinds, families, np.concatenate(parts), spaced.size)
 
     def _of_some(self, draws: Mapping[str, np.ndarray], spaced: np.ndarray) -> tuple[list[Label], np.ndarray]:
         """The labels of all functions, and their means over each of a few chains."""

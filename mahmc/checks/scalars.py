@@ -5,6 +5,11 @@
 This needs no estimate of an autocorrelation. f is x, (x − mean)², "x is in the lower (upper) tenth", and for whole
 numbers "x is k".
 
+The spread between chains is smaller in samples with fewer rare events, or with fewer large values. Then a mean that is
+too small by chance would look significant. So the error of a probability or a variance is at least what the spread would
+be at the true value. If only a few chains had a rare event, the error is that of chains that never move. The error of a
+product of two ranks is at least that of independent draws.
+
 Kolmogorov-Smirnov and chi-squared tests need independent draws. So each chain keeps as many draws as a quarter of its
 ESS, and at least one; they are evenly spaced, and the last draw is kept. Draws that are kept lie four autocorrelation
 times apart (their correlation is e⁻⁸ for a chain of order one). One draw of each chain is exactly independent.
@@ -27,6 +32,7 @@ from mahmc.targets import Truth
 
 TAIL = 0.1
 SMALL_PROBABILITY = 0.5  # the share of a small probability that an error must stay below
+FEWEST_VISITORS = 30  # chains in an event, or half of all chains: fewer do not tell how precise their mean is
 THINNING = 4  # autocorrelation times between draws that a Kolmogorov-Smirnov test uses
 RESAMPLED = 400  # sets of chains, each with a planted error
 ELEMENTS, WHOLE = "elements", "whole distributions"
@@ -43,6 +49,7 @@ class Statistic:
     unit: float  # of errors: the standard deviation, the variance, or one
     truth_error: float = 0.0
     family: str = ELEMENTS
+    least_error: float = 0.0  # of the mean, if all draws were independent
 
     def compare(self) -> ComparedStatistic:
         """Student's t test of the chains' means."""
@@ -57,16 +64,40 @@ class Statistic:
         return ComparedStatistic(self.what, p_value, off + self.truth, self.truth, error, self.family)
 
     @property
-    def error(self) -> float:
+    def spread(self) -> float:
+        """The standard error of the mean, from the spread between chains alone."""
         return float(self.chain_means.std(ddof=1)) / math.sqrt(self.chain_means.size)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean: from the spread between chains, and not too small for the true value."""
+        mean = float(self.chain_means.mean())
+        if self.kind == "probability":
+            return self._error_of_a_probability(mean)
+        if self.kind == "variance" and 0.0 < mean < self.truth:
+            return self.spread * self.truth / mean
+        return max(self.spread, self.least_error)
+
+    def _error_of_a_probability(self, mean: float) -> float:
+        n, true = self.chain_means.size, self.truth * (1.0 - self.truth)
+        rare = self.chain_means if self.truth <= 0.5 else 1.0 - self.chain_means
+        squares = float(np.square(rare).sum())
+        visitors = float(rare.sum()) ** 2 / squares if squares > 0.0 else 0.0  # the number of chains, if all are alike
+        if visitors < min(FEWEST_VISITORS, n / 2):
+            return max(self.spread, math.sqrt(max(true, 0.0) / n))
+        seen = mean * (1.0 - mean)
+        return self.spread * math.sqrt(true / seen) if 0.0 < seen < true else self.spread
 
     def reach(self, level: float) -> float:
         """The smallest error, in its unit, that a test at `level` catches with probability POWER, by formula."""
         from scipy import stats
 
         freedom = self.chain_means.size - 1
-        wide = stats.t.isf(level / 2.0, freedom) + stats.t.ppf(POWER, freedom)
-        return float(wide) * math.hypot(self.error, self.truth_error) / self.unit
+        wide = float(stats.t.isf(level / 2.0, freedom) + stats.t.ppf(POWER, freedom))
+        above, below = (wide * math.hypot(e, self.truth_error) / self.unit for e in (self.spread, self.error))
+        if self.kind == "probability":  # a sampler cannot miss more of a rare event than its probability
+            below = min(below, self.truth, 1.0 - self.truth)
+        return max(above, below)
 
     def planted_reach(self, level: float) -> float:
         """The same by planting errors: chains are resampled with replacement, shifted and tested."""
