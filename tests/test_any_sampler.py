@@ -75,6 +75,18 @@ class KeepsHiddenState:
         return {**states, "q": states["q"] + self.epsilon * rng.standard_normal(len(states["q"]))}
 
 
+class KeepsItsMomentum:
+    """`init` draws a momentum anew, and the object keeps it: batches that move in turns share it."""
+
+    def init(self, states: Mapping[str, np.ndarray], rng: Rng) -> Mapping[str, np.ndarray]:
+        self.p = rng.standard_normal(len(states["q"]))
+        return states
+
+    def step(self, states: Mapping[str, np.ndarray], rng: Rng) -> dict[str, np.ndarray]:
+        self.p = 0.8 * self.p + 0.6 * rng.standard_normal(len(self.p))
+        return {**states, "q": states["q"] + self.p}
+
+
 def returns_text(states: Mapping[str, np.ndarray], rng: Rng) -> dict[str, np.ndarray]:
     return {**states, "q": np.full(len(states["q"]), "one")}
 
@@ -126,6 +138,7 @@ REFUSED = {
     returns_a_tuple: ("returned tuple", "return a mapping with q, component"),
     returns_half_a_component: ("gave component a value that is not a whole number",),
     KeepsHiddenState: ("two results for the same states", "keep nothing between calls"),
+    KeepsItsMomentum: ("two results for the same states", "keep nothing between calls"),
     NeedsArguments: ("NeedsArguments cannot be made without arguments", "epsilon"),
     GroupOfHalf: ("group = 0.5 is not allowed",),
     GroupOfThousands: ("group = 5000 is not allowed",),

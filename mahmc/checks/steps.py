@@ -187,7 +187,7 @@ class StepSubject:
         first = self._stepped(self._begun(starts, np.random.default_rng(1)), np.random.default_rng(1))
         self._states(first, starts)  # before the next step uses what this step returned
         one, again, other = (self._once(starts, seed) for seed in (1, 1, 2))
-        if not _same(one, again):
+        if not (_same(one, again) and _same(one, self._beside_another(starts))):
             raise InvalidInput(
                 f"{self.name}.step gives two results for the same states and a generator in the same state. Draw all "
                 "random numbers from the rng that is passed in, and keep nothing between calls: put what must be "
@@ -207,6 +207,14 @@ class StepSubject:
         state: Any = self._begun(starts, rng)
         for _ in range(2):
             state = self._stepped(state, rng)
+        return self._states(state, starts)
+
+    def _beside_another(self, starts: States) -> States:
+        """The same as `_once` with seed 1, while another batch moves in turns with this batch."""
+        rng, others = np.random.default_rng(1), np.random.default_rng(2)
+        state, another = self._begun(starts, rng), self._begun(starts, others)
+        for _ in range(2):
+            state, another = self._stepped(state, rng), self._stepped(another, others)
         return self._states(state, starts)
 
 
