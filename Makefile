@@ -52,7 +52,7 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
 
 # Enough for the quick tests.
 $(VENV)/quick.stamp: $(VENV)/run.stamp requirements-dev.txt
-	grep '^pytest' requirements-dev.txt | $(PIP) -r /dev/stdin
+	grep -E '^(hypothesis|pytest)' requirements-dev.txt | $(PIP) -r /dev/stdin
 	@touch $@
 
 $(VENV)/bench.stamp: $(VENV)/run.stamp benchmarks/requirements.txt

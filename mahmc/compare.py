@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -214,16 +215,22 @@ class Comparison:
         return self._steps()
 
     def _steps(self) -> Iterator[ReplicateDone]:
-        entries = list(self.entries.values())
-        while not self.finished and not self._stopped:
-            replicate, entry = self._done // len(entries), entries[self._done % len(entries)]
-            begin = time.perf_counter()
-            if not self._advance(entry, replicate):
-                return
-            self._done += 1
-            self.seconds += time.perf_counter() - begin
-            left = self.seconds / self._done * (self.total - self._done)
-            yield ReplicateDone(self._done, self.total, entry.label, left)
+        """Sample each replicate while the replicate before it is measured on another thread."""
+        begin = time.perf_counter() - self.seconds
+        measured: Future[Measures] | None = None
+        with ThreadPoolExecutor(1, "measures") as beside:
+            try:
+                for number in range(self._done, self.total + 1):
+                    run = None if self._stopped or number == self.total else self._sampled(number)
+                    if measured is not None:
+                        found, measured = measured, None
+                        yield self._added(found.result(), begin)
+                    if run is None:
+                        return
+                    measured = beside.submit(_measures, run)
+            finally:  # after Ctrl-C too, the replicate that was sampled counts
+                if measured is not None:
+                    self._added(measured.result(), begin)
 
     def advance_all(self) -> Comparison:
         """Go on to the end, or until `stop` is called.
@@ -243,24 +250,34 @@ class Comparison:
             pass
         return self
 
-    def _advance(self, entry: Entry, replicate: int) -> bool:
-        """Make one replicate; False if it was stopped and must be made again."""
-        seed = int(np.random.SeedSequence([self.seed, replicate]).generate_state(1)[0])
-        self._run = run = Run(entry.spec.on(self.target, seed=seed), self.target)
+    def _entry(self, number: int) -> Entry:
+        """The sampler of the replicate with this number."""
+        return list(self.entries.values())[number % len(self.entries)]
+
+    def _sampled(self, number: int) -> Run | None:
+        """Sample one replicate; None if it was stopped, and must be made again."""
+        seed = int(np.random.SeedSequence([self.seed, number // len(self.entries)]).generate_state(1)[0])
+        self._run = run = Run(self._entry(number).spec.on(self.target, seed=seed), self.target)
         if self._stopped:
-            return False
+            return None
         run.advance_all()
         self._run = None
-        if not run.finished:
-            return False
-        for name, ess in _sample_sizes(run).items():
+        return run if run.finished else None
+
+    def _added(self, found: Measures, begin: float) -> ReplicateDone:
+        """Add the results of a replicate."""
+        entry = self._entry(self._done)
+        for name, ess in found.ess.items():
             entry.ess.setdefault(name, []).append(ess)
-        entry.means.append({name: float(run.get(name).mean()) for name in run.names})
-        for name, cost in _costs(run).items():
+        entry.means.append(found.means)
+        for name, cost in found.costs.items():
             entry.cost.setdefault(name, []).append(cost)
-        entry.acceptance.append(run.acceptance)
-        entry.run = entry.run or run
-        return True
+        entry.acceptance.append(found.run.acceptance)
+        entry.run = entry.run or found.run
+        self._done += 1
+        self.seconds = time.perf_counter() - begin
+        left = self.seconds / self._done * (self.total - self._done)
+        return ReplicateDone(self._done, self.total, entry.label, left)
 
     # --------------------------------------------------------------------------------------------- results
 
@@ -443,11 +460,28 @@ def _keep(target: Target) -> tuple[str, ...]:
     return tuple(name for name in (*(q.name for q in target.density.quantities), "energy") if name in needed)
 
 
+class Measures(NamedTuple):
+    """The results of one replicate."""
+
+    run: Run
+    ess: dict[str, float]
+    means: dict[str, float]
+    costs: dict[str, float]
+
+
+def _measures(run: Run) -> Measures:
+    means = {name: float(run.get(name).mean()) for name in run.names}
+    return Measures(run, _sample_sizes(run), means, _costs(run))
+
+
 def _sample_sizes(run: Run) -> dict[str, float]:
     """ESS of each quantity. For a vector it is the smallest ESS, or NaN if the ESS of an element is undefined."""
     draws = run.draws
-    return {name: float(np.min(diagnostics.by_element(diagnostics.ess, function(draws))))
-            for name, function in run.target.comparisons.items()}  # fmt: skip
+    values = {name: function(draws) for name, function in run.target.comparisons.items()}
+    elements = {(name, i): x[..., i] for name, x in values.items() if x.ndim == 3 for i in range(x.shape[-1])}
+    scalars = {(name, 0): x for name, x in values.items() if x.ndim == 2}
+    found = diagnostics.of_each(scalars | elements, ["ess_bulk"])
+    return {name: float(np.min([of["ess_bulk"] for (one, _), of in found.items() if one == name])) for name in values}
 
 
 def _costs(run: Run) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""ESS, R-hat and Monte Carlo errors of arviz-stats, and NaN where they are undefined."""
+"""ESS, R-hat and Monte Carlo errors as ArviZ defines them, NaN where they are undefined; and ArviZ's containers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mahmc.precision import FEWEST_DRAWS, Precision, in_parallel, of_each
 from mahmc.version import __version__
 
 if TYPE_CHECKING:
     from mahmc.run import Results
 
-FEWEST_DRAWS = 8  # fewer draws make split chains too short for these statistics
+__all__ = [
+    "FEWEST_DRAWS", "array_stats", "arviz", "by_element", "ess", "ess_interval", "mcse", "of_each", "rhat", "to_arviz",
+]  # fmt: skip
+OWN_KINDS = ("bulk", "tail", "mean")  # of ESS, computed here; other kinds are left to arviz-stats
 
 
 @cache
@@ -45,14 +49,15 @@ def defined(x: np.ndarray) -> bool:
     Returns
     -------
     bool
-        Whether there are at least 8 draws and at least one chain moved. (For a constant, ArviZ gives ESS = N.)
+        Whether there are at least 8 draws, no NaN, and at least one chain that moved. (For a constant, ArviZ gives
+        ESS = N.)
 
     Examples
     --------
     >>> mahmc.diagnostics.defined(np.ones((4, 100)))
     False
     """
-    return x.shape[-1] >= FEWEST_DRAWS and bool((x.max(axis=-1) > x.min(axis=-1)).any())
+    return Precision(x).defined
 
 
 def ess(x: np.ndarray, kind: str = "bulk") -> float:
@@ -76,9 +81,10 @@ def ess(x: np.ndarray, kind: str = "bulk") -> float:
     >>> 3_000 < mahmc.diagnostics.ess(x) < 5_000
     True
     """
-    if not defined(x):
-        return float("nan")
-    return float(array_stats().ess(np.asarray(x, float), method=kind, prob=(0.05, 0.95) if kind == "tail" else None))
+    found = Precision(x)
+    if kind in OWN_KINDS or not found.defined:
+        return float(getattr(found, f"ess_{kind}", np.nan))
+    return float(array_stats().ess(found.x, method=kind))
 
 
 def rhat(x: np.ndarray) -> float:
@@ -92,7 +98,7 @@ def rhat(x: np.ndarray) -> float:
     Returns
     -------
     float
-        NaN where undefined: fewer than 8 draws, or chains that never moved.
+        NaN where undefined: fewer than 8 draws, a single chain, or chains that never moved.
 
     Examples
     --------
@@ -100,8 +106,7 @@ def rhat(x: np.ndarray) -> float:
     >>> mahmc.diagnostics.rhat(x) < 1.01 < mahmc.diagnostics.rhat(x + [[0], [0], [0], [1]])
     True
     """
-    with np.errstate(invalid="ignore", divide="ignore"):  # with two values, both may be equally far from the median
-        return float(array_stats().rhat(np.asarray(x, float))) if defined(x) else float("nan")
+    return Precision(x).rhat
 
 
 def mcse(x: np.ndarray, kind: str = "mean") -> float:
@@ -112,7 +117,7 @@ def mcse(x: np.ndarray, kind: str = "mean") -> float:
     x
         Chains: (chains, draws).
     kind
-        The estimate whose error is wanted: "mean" or "sd".
+        The estimate whose error is wanted: "mean", "sd", or another method of ArviZ.
 
     Returns
     -------
@@ -125,11 +130,14 @@ def mcse(x: np.ndarray, kind: str = "mean") -> float:
     >>> 0.01 < mahmc.diagnostics.mcse(x) < 0.02
     True
     """
-    return float(array_stats().mcse(np.asarray(x, float), method=kind)) if defined(x) else float("nan")
+    found = Precision(x)
+    if kind in ("mean", "sd") or not found.defined:
+        return float(getattr(found, f"mcse_{kind}", np.nan))
+    return float(array_stats().mcse(found.x, method=kind))
 
 
 def by_element(statistic: Callable[..., float], x: np.ndarray, *options: Any) -> float | np.ndarray:
-    """The statistic of chains, or of each element of a vector.
+    """The statistic of chains, or of each element of a vector, on all cores.
 
     Parameters
     ----------
@@ -153,7 +161,7 @@ def by_element(statistic: Callable[..., float], x: np.ndarray, *options: Any) ->
     """
     if x.ndim == 2:
         return statistic(x, *options)
-    return np.array([statistic(x[..., i], *options) for i in range(x.shape[-1])])
+    return np.array(in_parallel(lambda i: statistic(x[..., i], *options), range(x.shape[-1]), x[..., 0].size))
 
 
 def to_arviz(run: Results) -> Any:
@@ -237,11 +245,11 @@ def ess_interval(x: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     from scipy import stats
 
     g = min(len(x), 8)
-    if g < 4 or not defined(x):
+    if g < 4 or not Precision(x).defined:
         return float("nan"), float("nan")
     groups = np.array_split(np.arange(len(x)), g)
     left_out = [np.delete(x, group, axis=0) for group in groups]
-    values = np.log([ess(part) / part.size for part in left_out])
+    values = np.log(in_parallel(lambda part: ess(part) / part.size, left_out, x.size))
     error = np.sqrt((g - 1) / g * np.sum((values - values.mean()) ** 2))
     centre, half = np.log(ess(x)), stats.t.ppf(0.5 + level / 2, g - 1) * error
     return float(np.exp(centre - half)), float(np.exp(centre + half))

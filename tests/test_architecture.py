@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 ORDER = [
     {"glossary", "numerals", "version"},
     {"parameters", "compiled"},
-    {"lanes", "notebook", "plain", "progress", "tabular"},
+    {"lanes", "notebook", "plain", "precision", "progress", "tabular"},
     {"streams"},
     {"targets"},
     {"kernels"},

@@ -12,7 +12,7 @@ import pytest
 from scipy.signal import lfilter
 
 import mahmc
-from mahmc import Comparison, InvalidInput, diagnostics, tables
+from mahmc import Comparison, InvalidInput, Run, diagnostics, tables
 from mahmc.cli import main
 from mahmc.compare import COSTS, WORST, Interval, interval
 from mahmc.samplers import PAPER_SAMPLERS
@@ -111,7 +111,7 @@ def test_a_stop_keeps_what_is_done_and_goes_on() -> None:
     for step in found:
         if step.done == 4:
             found.stop()
-    assert [entry.replicates for entry in found.entries.values()] == [2, 2]
+    assert [entry.replicates for entry in found.entries.values()] == [3, 2]  # the fifth was sampled already
     assert found.ratio("mahmc", "hmc").defined
     found.advance_all()
     whole = mahmc.compare("mdc", ["hmc", "mahmc"], **SMALL)
@@ -174,14 +174,15 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_ctrl_c_keeps_the_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    advance = Comparison._advance
+    """The replicate that was still being measured counts as well: it gives the last sampler its interval."""
+    sampled = Comparison._sampled
 
-    def interrupted(self: Comparison, entry: Any, replicate: int) -> bool:
-        if replicate == 2:
+    def interrupted(self: Comparison, number: int) -> Run | None:
+        if number == 2 * len(PAPER_SAMPLERS):
             raise KeyboardInterrupt
-        return advance(self, entry, replicate)
+        return sampled(self, number)
 
-    monkeypatch.setattr(Comparison, "_advance", interrupted)
+    monkeypatch.setattr(Comparison, "_sampled", interrupted)
     assert main(["table", "--targets", "mdc", "--gradients", "160000", "--replicates", "4"]) == 130
     printed = capsys.readouterr()
     assert printed.out.count("mdc ") >= 5

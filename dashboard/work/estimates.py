@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mahmc import Run, diagnostics
+from mahmc.precision import Precision
 from mahmc.run import problems
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,8 @@ def preload() -> threading.Thread:
     """Import the packages of the first estimate in the background, which takes a second."""
 
     def work() -> None:
-        diagnostics.array_stats()
+        import scipy.fft
+        import scipy.special
         import scipy.stats  # noqa: F401
 
     worker = threading.Thread(target=work, name="preload", daemon=True)
@@ -152,14 +154,15 @@ def estimates(x: np.ndarray, draws: int | None = None) -> Estimates:
     """
     used = x.shape[1]
     draws = draws or used
+    found = Precision(x)
     return Estimates(
         draws=draws,
         used=used,
         mean=float(x.mean()),
         sd=float(x.std()),
-        mcse=diagnostics.mcse(x),
-        ess_bulk=diagnostics.ess(x, "bulk") * draws / used,
-        ess_tail=diagnostics.ess(x, "tail") * draws / used,
-        rhat=diagnostics.rhat(x),
+        mcse=found.mcse_mean,
+        ess_bulk=found.ess_bulk * draws / used,
+        ess_tail=found.ess_tail * draws / used,
+        rhat=found.rhat,
         spread_of_means=problems.apart(x),
     )

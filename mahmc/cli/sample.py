@@ -17,7 +17,7 @@ from mahmc.cli.run_options import add_run, chosen_spec
 from mahmc.plain import as_json
 from mahmc.progress import progress
 from mahmc.run import Run
-from mahmc.run.summaries import statistics
+from mahmc.run.summaries import Statistics, statistics
 from mahmc.spec import ALTERNATE
 from mahmc.targets import elements
 from mahmc.version import __version__
@@ -93,7 +93,7 @@ def facts(run: Run) -> dict[str, Any]:
         "non_finite": run.non_finite,
         "warnings": run.warnings,
         "ess_per_leapfrog": {name: float(run.ess_per_gradient(name))} if name in run.names else {},
-        "quantities": {name: statistics(run, name)._asdict() for name in run.names},
+        "quantities": {n: found._asdict() for n, found in zip(run.names, statistics(run, run.names), strict=True)},
     }
 
 
@@ -129,14 +129,14 @@ def _rows(run: Run) -> list[tuple[str, ...]]:
     """A row for each scalar, and for each vector a row for the element with the smallest ESS."""
     vectors = {q.name: elements(q) for q in run.target.density.quantities if q.vector and q.name in run.spec.keep}
     members = {element for names in vectors.values() for element in names}
-    rows = []
+    worst = {}
     for vector, names in vectors.items():
-        ess = np.nan_to_num(np.asarray(run.ess(vector)), nan=np.inf)
-        worst = int(np.argmin(ess))
-        rows.append(_row(run, f"{vector}[{worst}]", f"{vector}[{worst}] (least ESS of {len(names)})"))
-    return [_row(run, name, name) for name in run.names if name not in members] + rows
+        i = int(np.argmin(np.nan_to_num(np.asarray(run.ess(vector)), nan=np.inf)))
+        worst[f"{vector}[{i}]"] = f"{vector}[{i}] (least ESS of {len(names)})"
+    labels = {name: name for name in run.names if name not in members} | worst
+    return [_row(label, found) for label, found in zip(labels.values(), statistics(run, list(labels)), strict=True)]
 
 
-def _row(run: Run, name: str, label: str) -> tuple[str, ...]:
-    *found, truth = statistics(run, name)
+def _row(label: str, estimates: Statistics) -> tuple[str, ...]:
+    *found, truth = estimates
     return (label, *(number(value) for value in found), "-" if truth is None else number(truth))

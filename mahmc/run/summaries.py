@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from mahmc import diagnostics
@@ -37,18 +37,23 @@ class Statistics(NamedTuple):
         return ", ".join(found)
 
 
-def statistics(run: Results, name: str) -> Statistics:
-    """The estimates of one scalar quantity."""
-    x, truth = run.get(name), run.target.truth.of(name)
-    return Statistics(
-        mean=float(x.mean()),
-        sd=float(x.std()),
-        mcse=diagnostics.mcse(x),
-        ess_bulk=diagnostics.ess(x),
-        ess_tail=diagnostics.ess(x, "tail"),
-        r_hat=diagnostics.rhat(x),
-        truth=float(truth.mean) if truth else None,
-    )
+def statistics(run: Results, names: Sequence[str]) -> list[Statistics]:
+    """The estimates of these scalar quantities."""
+    x = {name: run.get(name) for name in names}
+    found = diagnostics.of_each(x, ("mcse_mean", "ess_bulk", "ess_tail", "rhat"))
+    truths = {name: run.target.truth.of(name) for name in names}
+    return [
+        Statistics(
+            mean=float(x[name].mean()),
+            sd=float(x[name].std()),
+            mcse=found[name]["mcse_mean"],
+            ess_bulk=found[name]["ess_bulk"],
+            ess_tail=found[name]["ess_tail"],
+            r_hat=found[name]["rhat"],
+            truth=float(truth.mean) if truth else None,
+        )
+        for name, truth in truths.items()
+    ]
 
 
 def summary(run: Results, names: Iterable[str] | None) -> pd.DataFrame:
@@ -61,7 +66,7 @@ def summary(run: Results, names: Iterable[str] | None) -> pd.DataFrame:
     for name in chosen:
         if run.get(name).ndim > 2:
             raise InvalidInput(f"{name} is a vector: name its elements, as {name}[0], or leave names out for all.")
-    found = [statistics(run, name) for name in chosen]
+    found = statistics(run, chosen)
     frame = pd.DataFrame(found, index=pd.Index(chosen, name="quantity"), columns=Statistics._fields)
     frame["truth"] = frame["truth"].astype(float)
     frame["warning"] = [one.warning(run.spec.chains) for one in found]
