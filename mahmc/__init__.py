@@ -29,7 +29,7 @@ Notation. The names in the code are the symbols of the paper:
 | T       |       | travel time of an M-HMC trajectory, Σ of its step sizes |
 | visits  |       | visits to discrete variables in an M-HMC trajectory |
 
-Imports go one way: parameters, compiled → lanes → streams → targets → kernels → schedules, samplers → spec → run →
+Imports go one way: parameters, compiled → lanes, precision → streams → targets → kernels → schedules, samplers → spec → run →
 compare → checks → custom → examples.
 """
 
