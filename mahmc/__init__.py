@@ -29,8 +29,8 @@ Notation. The names in the code are the symbols of the paper:
 | T       |       | travel time of an M-HMC trajectory, Σ of its step sizes |
 | visits  |       | visits to discrete variables in an M-HMC trajectory |
 
-Imports go one way: parameters, compiled → lanes, precision → streams → targets → kernels → schedules, samplers → spec → run →
-compare → checks → custom → examples.
+Imports go one way: parameters, compiled → lanes, precision → streams → targets → kernels → schedules, samplers → spec →
+run → compare → checks → custom → examples.
 """
 
 from mahmc import diagnostics, schedules, tables, targets

@@ -90,7 +90,7 @@ def test_a_result_names_its_target_settings_budget_and_seed() -> None:
     requests = {request.place: request for request in page.view.charts}
     assert (requests["bars"].title, requests["bars"].origin) == ("ESS of q per leapfrog", of)
     target, *_ = of.partition(" · ")
-    assert requests["trace.hmc"].origin == f"{target} · epsilon 0.3, L 15 · 48,000 leapfrogs · seed 0"
+    assert requests["trace.hmc"].origin == f"{target} · ε 0.3, L 15 · 48,000 leapfrogs · seed 0"
     assert page.view.parts["table"]["columns"][:2] == ["sampler", "times\u00a0hmc"]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dashboard.figures import LAST_DRAWS
-from dashboard.pages import explore
+from dashboard.pages import watching
 from dashboard.pages.explore import snippet
 from dashboard.settings import link
 from dashboard.settings.explore import ExploreSettings
@@ -433,14 +433,16 @@ def test_each_key_of_present_mode_does_one_thing(action: object) -> None:
     """Whatever the browser sends: an action that is unknown does nothing."""
     page = opened(present="1", pace="10", **ENDLESS)
     before = page.settings
-    explore._pressed(Controls(page.tab, "explore"), {"action": action, "count": 1})
+    watching.pressed(Controls(page.tab, "explore"), {"action": action, "count": 1})
     job = page.tab.jobs.get("explore")
     assert (job is not None) == (action in ("run", "step", "next"))
     if job is not None:
         assert job.work.pace.paused == (action == "step")
-    changed = {"slower": {"pace": "1"}, "faster": {"pace": "100"}, "leave": {"present": False}}.get(str(action), {})
+    changes: dict[str, dict[str, Any]] = {
+        "slower": {"pace": "1"}, "faster": {"pace": "100"}, "leave": {"present": False}
+    }  # fmt: skip
     if action != "next":
-        assert page.settings == replace(before, **changed)
+        assert page.settings == replace(before, **changes.get(str(action), {}))
 
 
 def test_the_next_preset_keeps_how_the_page_looks() -> None:
@@ -612,7 +614,7 @@ def test_runs_are_bit_for_bit_those_of_the_engine() -> None:
 def test_a_result_names_its_settings_also_after_they_were_changed() -> None:
     """In the headline, in every chart and under the table."""
     page = opened(target="mdc", sampler="hmc", n_w="3", seed="5", view="full", **SMALL).press("Run").ended()
-    of = "HMC on MDC (n_w 3) · epsilon 0.035, L 40 · 4 chains × 300 draws · seed 5"
+    of = "HMC on MDC (n_w 3) · ε 0.035, L 40 · 4 chains × 300 draws · seed 5"
     for sampler in ("hmc", "mala"):
         page.set("Sampler", sampler)
         assert page.view.faded == (sampler == "mala")

@@ -43,8 +43,8 @@ GROUP_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "st
 MOST_CHAINS = 16  # that are drawn; the eye cannot distinguish more
 MOST_POINTS_OF_ONE = 2_000  # of one line
 
-SHADES = (0.12, 0.38)  # luminances of the darkest and the lightest shade that are visible on both pages
-HUES = 0.1  # of the circle: how far the hues of the darkest and the lightest shade are from the sampler's
+SHADES = (0.11, 0.42)  # luminances of the darkest and the lightest shade that are visible on both pages
+HUES = 0.08  # of the circle: how far the hues of the darkest and the lightest shade are from the sampler's
 
 NEUTRAL = "#787878"  # equal contrast to white and to nearly black
 CLEAR = "rgba(0,0,0,0)"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from dashboard.live import component
-from dashboard.pages import page, theory
+from dashboard.pages import page, side_by_side, theory, watching
 from dashboard.settings import link, presets
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads, present
-from dashboard.views.beside import Beside
+from dashboard.views import beads
 from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, ViewState
 from dashboard.widgets import controls, sampling, slots, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
@@ -107,14 +105,14 @@ def _run(here: Controls) -> None:
 def body(here: Controls, shown: ViewState) -> None:
     """Lay out the title with the main button, the live charts, and the diagnostics after a run."""
     if here.settings.present:
-        _present(here, shown)
+        watching.present(here, shown)
         return
     _head(here, shown)
     page.problem(here, "" if shown.spec else here.tab.specs()[1])
     with page.place("guide"):
         _guide(here)
     with page.place("pace"):
-        _pace(here, shown)
+        watching.choose_pace(here, shown)
     with page.place("live"):
         component.part("status", "status")
         component.part("origin", "lines", room=True)
@@ -126,10 +124,10 @@ def body(here: Controls, shown: ViewState) -> None:
             _offer_new_seed(here)
     with page.place("quantity"):
         _choose_quantity(here, shown)
-        _choose_trace(here)
+        watching.choose_trace(here)
     with page.place("beside"):
         if shown.beside is not None:
-            _beside(shown.beside)
+            side_by_side.show(shown.beside)
     with page.place("charts"):
         page.charts([r for r in shown.view().charts if r.place in (*LIVE_CHARTS, *FULL_CHARTS)])
     with page.place("compare"):
@@ -178,79 +176,6 @@ def _guide(here: Controls) -> None:
         with st.container(border=True):
             st.markdown(f"**:material/{preset.icon}: {preset.title}**")
             st.markdown("\n".join(f"- {sentence}" for sentence in preset.look_for))
-
-
-def _beside(beside: Beside) -> None:
-    """The runs side by side: headings and tiles, then a row for each kind of chart."""
-    marks, captions = [column.mark for column in beside.columns], beside.captions()
-    per_row = 2 if len(marks) in (2, 4) else 3
-    for first in range(0, len(marks), per_row):
-        row = marks[first : first + per_row]
-        for column, mark in zip(st.columns(per_row), row, strict=False):
-            with column:
-                component.part(f"head.{mark}", "lines")
-                component.part(f"run.{mark}", "status")
-        for kind, text in captions.items():
-            for column, mark in zip(st.columns(per_row), row, strict=False):
-                with column:
-                    component.part(f"{kind}.{mark}", "chart")
-            st.caption(text)
-        for column, mark in zip(st.columns(per_row), row, strict=False):
-            with column:
-                component.part(f"remarks.{mark}", "remarks")
-
-
-def _pace(here: Controls, shown: ViewState) -> None:
-    """How fast the run draws, with pause and single draws. All of this works while the run goes on."""
-    tab, job = here.tab, shown.present
-    running = job is not None and job.alive and not job.result.paused
-    with st.container(horizontal=True, vertical_alignment="bottom", key="explore.pace.row"):
-        controls.segmented(
-            here, "pace", "Draws a second", present.PACE_TITLES, hidden=False,
-            help="The pace of each chain after the warm-up, which is always fast. The draws are the same at any pace. "
-                 "Set the warm-up to 0 to watch chains from their start.",
-        )  # fmt: skip
-        if running or job is None or not (job.alive or job.status is Status.STOPPED):
-            st.button("Pause", icon=":material/pause:", key="explore.pause", on_click=tab.pause, disabled=not running)
-        else:
-            st.button("Continue", icon=":material/resume:", key="explore.goon", on_click=tab.resume, args=("explore",))
-        st.button("Step", icon=":material/skip_next:", key="explore.step", on_click=tab.step,
-                  disabled=shown.spec is None, help="Make one draw of each chain, and pause")  # fmt: skip
-        st.button("Present", icon=":material/present_to_all:", key="explore.present", on_click=here.take,
-                  args=("present", True), help="Large type for a projector, with keys. Escape leads back")  # fmt: skip
-
-
-def _choose_trace(here: Controls) -> None:
-    """What the trace shows."""
-    with st.container(horizontal=True, key="explore.trace.row"):
-        controls.segmented(here, "trace", "Draws in the trace while chains run",
-                           {"last": "Last draws", "all": "All draws"})  # fmt: skip
-        controls.segmented(here, "lines", "Chains in the trace", {"four": "4 chains", "all": "All chains"})
-
-
-def _present(here: Controls, shown: ViewState) -> None:
-    """For a projector: the state of the run, two charts, and the keys. The style sheet makes all of it large."""
-    with page.place("live"):
-        component.part("title", "lines")
-        component.part("status", "status")
-    with page.place("charts"):
-        page.charts([r for r in shown.view().charts if r.place in LIVE_CHARTS])
-    component.part("remarks", "remarks")
-    component.part("keys", "keys", on_event=lambda event: _pressed(here, event))
-
-
-def _pressed(here: Controls, event: Any) -> None:
-    """A key of Present mode."""
-    tab, pace = here.tab, here.settings.pace
-    actions: dict[str, Callable[[], None]] = {
-        "run": tab.run_settings, "pause": tab.pause, "resume": lambda: tab.resume("explore"), "step": tab.step,
-        "next": tab.next_preset, "leave": lambda: here.take("present", False),
-        "slower": lambda: here.take("pace", present.another_pace(pace, -1)),
-        "faster": lambda: here.take("pace", present.another_pace(pace, 1)),
-    }  # fmt: skip
-    action = event.get("action") if isinstance(event, dict) else None
-    if action in actions:
-        actions[action]()
 
 
 def _choose_quantity(here: Controls, shown: ViewState) -> None:

@@ -15,7 +15,7 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads, origin, present, sources, words
+from dashboard.views import beads, origin, present, sources, traces, words
 from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import awaited, of_run
 from dashboard.views.view import (
@@ -277,26 +277,11 @@ class ViewState:
         return self.job.result.spec.sampler if self.job else self.settings.choices.sampler
 
     def _trace(self) -> Chart:
-        """All draws; while chains run, the last draws, each marked as accepted or rejected."""
         alive = self.job is not None and self.job.alive
-        points = figures.MOST_POINTS_LIVE if alive else figures.MOST_POINTS
-        window = figures.LAST_DRAWS if alive and self.settings.window == "last" else None
-        return self._trace_of(window, points=points)
+        return traces.trace(self.result, self.settings, self.name, self._sampler, alive)
 
     def _closer_trace(self, low: float, high: float) -> Chart:
-        return self._trace_of(between=(low, high))
-
-    def _trace_of(self, window: int | None = None, **about: Any) -> Chart:
-        result, x = self.result, self._draws(self.name)
-        if result is None:
-            return figures.trace(x, self.name, self._sampler)
-        at = result.position
-        position = figures.Draws(result.get(at), result.get(at, warmup=True)) if at else None
-        focus = figures.Focus(window=window, position=position)
-        if self.settings.lines == "four":
-            focus = focus._replace(chains=figures.FEW_CHAINS)
-        warmup = result.get(self.name, warmup=True)
-        return figures.trace(x, self.name, self._sampler, warmup, focus=focus, **about)
+        return traces.trace(self.result, self.settings, self.name, self._sampler, alive=False, between=(low, high))
 
     def _running_mean(self) -> Chart:
         truth = self.target.truth.of(self.name) if self.target else None

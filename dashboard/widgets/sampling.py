@@ -48,12 +48,11 @@ def choose_target(page: Controls, name: str = "target") -> None:
     before = st.session_state.get(f"{page.page}.sampler.before")
     controls.select(page, name, "Target", target_title)
     choices: Choices = page.settings.choices
-    st.caption(f"{unmarked(FAMILIES[choices.target].about)} {unmarked(choices.notation)}.")
     if before not in (None, choices.sampler) and before not in choices.samplers():
         was, now = EVERY_SAMPLER[before].title, EVERY_SAMPLER[choices.sampler].title
         st.toast(f"{was} needs discrete variables, and this target has none. The sampler is now {now}.")
     st.session_state[f"{page.page}.sampler.before"] = choices.sampler
-    st.caption(_about(page))
+    st.caption(f"{unmarked(_about(page))} {unmarked(choices.notation)}.")
 
 
 def _about(page: Controls) -> str:
