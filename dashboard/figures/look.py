@@ -44,7 +44,7 @@ MOST_CHAINS = 16  # that are drawn; the eye cannot distinguish more
 MOST_POINTS_OF_ONE = 2_000  # of one line
 
 SHADES = (0.11, 0.42)  # luminances of the darkest and the lightest shade that are visible on both pages
-HUES = 0.08  # of the circle: how far the hues of the darkest and the lightest shade are from the sampler's
+HUES = 0.085  # of the circle: how far the hues of the darkest and the lightest shade are from the sampler's
 
 NEUTRAL = "#787878"  # equal contrast to white and to nearly black
 CLEAR = "rgba(0,0,0,0)"
