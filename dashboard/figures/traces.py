@@ -150,7 +150,7 @@ def _marks(position: np.ndarray, draws: int) -> dict[str, Any]:
     moved = np.ones(draws, bool)
     changes = np.diff(position) != 0
     moved[draws - changes.size :] = changes
-    symbols, sizes = np.where(moved, ACCEPTED, REJECTED).tolist(), np.where(moved, 6, 9).tolist()
+    symbols, sizes = np.where(moved, ACCEPTED, REJECTED).tolist(), np.where(moved, 6, 7).tolist()
     outline = {"width": np.where(moved, 0, 2).tolist()}
     return {"mode": "lines+markers", "marker": {"symbol": symbols, "size": sizes, "opacity": 1, "line": outline}}
 

@@ -29,7 +29,8 @@ def keys(settings: ExploreSettings, job: Snapshot[RunResult] | None) -> list[dic
     running = job is not None and job.alive and not job.result.paused
     going_on = job is not None and not running and (job.alive or job.status == "stopped")
     space = ("pause", "pause") if running else ("go on", "resume") if going_on else ("run", "run")
-    pace = PACE_TITLES[settings.pace] + (" draws a second" if settings.pace != "max" else "")
+    unit = {"1": " draw a second", "max": ""}.get(settings.pace, " draws a second")
+    pace = f"{PACE_TITLES[settings.pace]}{unit}"
     return [
         {"keys": [" "], "title": "Space", "text": space[0], "action": space[1]},
         {"keys": ["r", "R"], "title": "R", "text": "run", "action": "run"},
