@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -14,37 +14,20 @@ from dashboard import figures
 from dashboard.settings import link
 from dashboard.settings.checks import AGREEMENT, CUSTOM, CheckSettings, sampler_title
 from dashboard.settings.checks import rows as sampler_rows
-from dashboard.views import beads, contest, exhibits, origin, sources
+from dashboard.views import beads, contest, exhibits, origin, sources, squares
 from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, sourced, status
 from dashboard.work.checks import CheckProgress, Identity, identity
 from dashboard.work.job import Snapshot
 from dashboard.work.tab import TabSnapshot
+from mahmc import RunSpec
 from mahmc.checks import Cell, Finding, Verdict
 from mahmc.samplers import EVERY_SAMPLER, WRONG_SAMPLERS
 
 REPORT = "checks.html"
-SYMBOLS = {Verdict.RIGHT: "✓", Verdict.WRONG: "✕", Verdict.UNCLEAR: "?"}
-WORDS = {Verdict.RIGHT: "right", Verdict.WRONG: "wrong", Verdict.UNCLEAR: "not enough"}
-STATES = {Verdict.RIGHT: "right", Verdict.WRONG: "wrong", Verdict.UNCLEAR: "unclear"}
-TONES = {Verdict.RIGHT: "good", Verdict.WRONG: "bad", Verdict.UNCLEAR: "unclear"}
 OTHER_VERDICTS = (
     "The verdicts so far belong to earlier settings and are not shown. They come back with those settings. Press Run "
     "all for verdicts with the present settings."
 )
-
-
-class Square(NamedTuple):
-    """A cell as the matrix shows it: state (its colour), symbol, word, and the check that runs or decided."""
-
-    state: str  # "right", "wrong", "unclear", "running", "waiting", "open", or "none" if impossible
-    symbol: str
-    word: str
-    detail: str = ""
-    help: str = ""
-
-
-OTHER_STATES = Square("none", "", "no", "other quantities", "This sampler does not take the states of this target.")
-NO_DISCRETE = Square("none", "", "no", "discrete part", "This sampler needs discrete variables; this target has none.")
 
 
 @dataclass(frozen=True)
@@ -171,34 +154,23 @@ class ViewState:
         for name in sampler_rows():
             row = {cell.case.name: cell for cell in self.cells if cell.sampler == name}
             ours = name in EVERY_SAMPLER
-            none = NO_DISCRETE if ours else OTHER_STATES
-            squares = [self._square(row[case]) if case in row else none for case, _ in columns]
+            none = squares.NO_DISCRETE if ours else squares.OTHER_STATES
+            made = [self._square(row[case]) if case in row else none for case, _ in columns]
             note = "yours" if not ours else "wrong on purpose" if EVERY_SAMPLER[name].wrong else ""
             title = sampler_title(name)
-            rows.append({"name": name, "title": title, "note": note, "squares": [s._asdict() for s in squares]})
+            rows.append({"name": name, "title": title, "note": note, "squares": [s._asdict() for s in made]})
         return {
             "columns": [{"name": name, "title": title} for name, title in columns],
             "lines": rows, "chosen": list(self.chosen.key), "canRun": not self.working and not self.settings.unusable,
         }  # fmt: skip
 
-    def _square(self, cell: Cell) -> Square:
+    def _square(self, cell: Cell) -> squares.Square:
         """A cell as the matrix shows it now."""
         found, key, job = self.found(cell), self.identity(cell), self.job
         planned = job is not None and job.working and key in job.result.identities
         current = job.result.current if job is not None and planned else None
         running = current[1] if current and current[0] == key else ""
-        if found is not None and (verdict := found.verdict) is not None:
-            decided_by = next((name for name, finding in found.findings.items() if finding.wrong), "")
-            help = {Verdict.WRONG: f"Found by {decided_by}.", Verdict.RIGHT: "No check found an error.",
-                    Verdict.UNCLEAR: "Errors that matter could be missed: raise the budget."}[verdict]  # fmt: skip
-            return Square(STATES[verdict], SYMBOLS[verdict], WORDS[verdict], running or decided_by, help)
-        if running:
-            return Square("running", "◌", "running", running)
-        if planned:
-            return Square("waiting", "·", "waiting")
-        if found is not None and found.findings:
-            return Square("open", "–", "stopped", f"{len(found.findings)} of {len(found.checks)} checks")
-        return Square("open", "–", "not run")
+        return squares.of(found, running, planned)
 
     def _files(self) -> list[dict[str, str]]:
         """The report, if there are verdicts."""
@@ -236,7 +208,10 @@ class ViewState:
         """Sampler, target and strictness of the chosen cell, in words."""
         cell = self.chosen
         target = cell.case.title if cell.case.name != CUSTOM else origin.of_target(cell.target)
-        return " · ".join(filter(None, [f"{cell.title} on {target}", origin.of_values(cell.chosen), self._strictness]))
+        ours = cell.sampler in EVERY_SAMPLER
+        chosen = RunSpec.of(cell.target, cell.sampler, **cell.chosen).summary if ours else ""
+        of = f"{sampler_title(cell.sampler)} on {target}"
+        return " · ".join(filter(None, [of, chosen, self._strictness]))
 
     def _findings(self, cell: Cell | None) -> list[dict[str, Any]]:
         if cell is None:
@@ -332,7 +307,9 @@ class ViewState:
 def sentence(finding: Finding) -> Line:
     """A finding in words."""
     verdict = finding.verdict
-    return Line(finding.words, tone=TONES[verdict], lead=f"{SYMBOLS[verdict]} {finding.check.capitalize()}")
+    return Line(
+        finding.words, tone=squares.TONES[verdict], lead=f"{squares.SYMBOLS[verdict]} {finding.check.capitalize()}"
+    )
 
 
 def report_name(settings: CheckSettings) -> str:

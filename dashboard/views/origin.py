@@ -5,7 +5,6 @@ Headlines, charts and tables show these words, so that no number is taken for a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from dashboard.settings.choices import family
@@ -44,14 +43,9 @@ def of_entry(found: Comparison, label: str) -> str:
     return f"{of_target(found.target)} · {summary} · {found.budget:,} leapfrogs · seed {found.seed}"
 
 
-def of_values(values: Mapping[str, Any]) -> str:
-    """Parameters of a sampler: "epsilon 0.3, L 15, update gibbs"."""
-    return ", ".join(f"{name} {_value(value)}" for name, value in values.items() if value is not None)
-
-
 def _value(value: Any) -> str:
     """A setting's value: "0.4", "0.5, 0.5"; a long list is cut."""
     if isinstance(value, tuple):
         text = ", ".join(f"{item:g}" for item in value)
         return text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1]}…"
-    return str(value) if isinstance(value, bool | str) else f"{value:g}"
+    return str(value) if isinstance(value, bool) else f"{value:g}"

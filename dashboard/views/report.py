@@ -14,7 +14,7 @@ from dashboard.figures import Chart, as_json, library
 from dashboard.settings import link
 from dashboard.settings.checks import CONTESTS, STRICTNESS, CheckSettings, sampler_title
 from dashboard.settings.checks import rows as sampler_rows
-from dashboard.views import checks, contest, exhibits
+from dashboard.views import checks, contest, exhibits, squares
 from dashboard.work.contests import ContestResult
 from dashboard.work.files import File
 from dashboard.work.tab import TabSnapshot
@@ -114,8 +114,8 @@ def _verdict(cell: Cell | None, tag: str, words: Mapping[Verdict, str]) -> str:
     if cell is None or cell.verdict is None:
         return f"<{tag}>–</{tag}>"
     verdict = cell.verdict
-    state = checks.STATES[verdict]
-    return f'<{tag} class="{state}">{checks.SYMBOLS[verdict]} {escape(words[verdict])}</{tag}>'
+    state = squares.STATES[verdict]
+    return f'<{tag} class="{state}">{squares.SYMBOLS[verdict]} {escape(words[verdict])}</{tag}>'
 
 
 def _matrix(cells: Iterable[Cell], done: Sequence[Cell]) -> str:
@@ -124,7 +124,7 @@ def _matrix(cells: Iterable[Cell], done: Sequence[Cell]) -> str:
     head = "".join(f"<th>{escape(title)}</th>" for _, title in columns)
     rows = "".join(
         f"<tr><th>{escape(EVERY_SAMPLER[name].label if name in EVERY_SAMPLER else name)}</th>"
-        + "".join(_verdict(found.get((name, case)), "td", checks.WORDS) for case, _ in columns)
+        + "".join(_verdict(found.get((name, case)), "td", squares.WORDS) for case, _ in columns)
         + "</tr>"
         for name in sampler_rows()
     )
@@ -136,7 +136,7 @@ def _cell(cell: Cell, charts: _Charts) -> str:
     chosen = ", ".join(f"{name} = {value}" for name, value in {**cell.case.settings, **cell.chosen}.items())
     whole = {verdict: str(verdict) for verdict in Verdict}
     findings = "".join(
-        f"<li><b class={checks.STATES[f.verdict]}>{checks.SYMBOLS[f.verdict]} {escape(f.check)}</b>: "
+        f"<li><b class={squares.STATES[f.verdict]}>{squares.SYMBOLS[f.verdict]} {escape(f.check)}</b>: "
         f"{escape(f.words)}</li>"
         for f in cell.findings.values()
     )

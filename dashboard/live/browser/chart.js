@@ -82,6 +82,7 @@ class Chart {
     const [data, layout] = [shown.figure.data, this.layout(template)];
     await this.Plotly.react(this.node, isPresenting() ? data.map(largeTrace) : data, layout, CONFIG);
     this.watch();
+    this.fit(); // the node may have got its height while plotly.js was drawing
   }
 
   read() {

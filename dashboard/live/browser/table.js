@@ -25,8 +25,8 @@ class Table {
   }
 }
 
-// The text with each interval in one piece: "[0.1, 0.2]" may begin a line, but does not break.
-const unbroken = (text) => text.replace(/, (?=[^[\]]*\])/g, ",\u00a0");
+// The text with each interval in one piece: "[0.1, 0.2]" may begin a line, but does not break, and neither does 1e−5.
+const unbroken = (text) => text.replace(/, (?=[^[\]]*\])/g, ",\u00a0").replace(/e-(?=\d)/g, "e\u2212");
 
 function headCell(scope) {
   const cell = element("th");
