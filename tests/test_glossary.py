@@ -23,10 +23,7 @@ def test_every_sampler_and_every_target_has_an_equation_and_a_sentence(panel: Pa
     assert panel.good.endswith(".")
     assert panel.equation
     assert panel.equation.count("{") == panel.equation.count("}")
-    for begin, end in (("begin{aligned}", "end{aligned}"), ("left", "right")):
-        assert len(re.findall(rf"\\{re.escape(begin)}", panel.equation)) == len(
-            re.findall(rf"\\{re.escape(end)}(?![a-z])", panel.equation)
-        )
+    assert panel.equation.count("begin{aligned}") == panel.equation.count("end{aligned}")
 
 
 def test_what_is_of_the_paper_names_its_section() -> None:
@@ -44,7 +41,7 @@ def test_no_text_of_the_glossary_is_written_a_second_time() -> None:
     files = [*(ROOT / "mahmc").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")]
     sources = {file: re.sub(r'"\s*\n\s*[fr]?"', "", file.read_text()) for file in files}
     for name, term in TERMS.items():
-        found = [file.name for file, source in sources.items() if term.long[:60] in source]
+        found = [file.name for file, source in sources.items() if f'"{term.long[:60]}' in source]
         assert found == ["glossary.py"], name
 
 
