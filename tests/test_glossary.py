@@ -50,7 +50,8 @@ def test_each_target_says_which_variables_are_which(target: str) -> None:
     """Where qᴴ and qᴼ are read first, below the target; and in the help of a slider that mentions qᴼ."""
     page = opened(target=target)
     built = FAMILIES[target].build()
-    assert f"On {FAMILIES[target].short_title}, {built.roles}." in page.words.replace("\\", "")
+    captions = " ".join(caption.value for caption in page.app.caption).replace("\\", "")
+    assert f"On {FAMILIES[target].short_title}, {built.roles}." in captions
     assert built.roles in page.widget("L Leapfrogs").help
     assert (" within Gibbs" in page.words) == bool(built.density.updates)
 
