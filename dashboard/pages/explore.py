@@ -15,6 +15,7 @@ from dashboard.views import beads
 from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, ViewState
 from dashboard.widgets import controls, sampling, slots, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
+from dashboard.widgets.markup import unmarked
 from dashboard.work.job import Status
 from dashboard.work.tab import MOST_NAME, MOST_PINS, Pin
 from mahmc import RunSpec
@@ -206,7 +207,7 @@ def _after(shown: ViewState) -> None:
     """The diagnostics of a run that has stopped, in tabs."""
     if not shown.at_rest:
         return
-    st.subheader("Diagnostics")
+    st.subheader(f"Diagnostics{unmarked(shown.of_main)}")
     *tabs, table = st.tabs([*AT_REST.values(), "All quantities"])
     for place, tab in zip(AT_REST, tabs, strict=True):
         with tab:
