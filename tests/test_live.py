@@ -456,7 +456,7 @@ def mounted(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
 def test_an_event_reaches_the_page_as_plain_json(mounted: dict[str, dict[str, Any]]) -> None:
     got: list[Any] = []
     component.part("verdicts", "matrix", on_event=got.append)
-    assert mounted["live.verdicts"]["data"] == {"kind": "matrix", "place": "verdicts", "room": False}
+    assert mounted["live.verdicts"]["data"] == {"kind": "matrix", "place": "verdicts", "room": 0}
     for sent in ({"chosen": ("hmc", "gmm")}, {"x": object()}, {"x": float("nan")}, None):
         st.session_state["live.verdicts"] = {"event": sent}
         mounted["live.verdicts"]["on_event_change"]()

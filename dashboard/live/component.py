@@ -66,11 +66,12 @@ def follow(
 
 
 def part(
-    place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any], None] | None = None, room: bool = False
+    place: str, kind: Kind, key: str | None = None, on_event: Callable[[Any], None] | None = None, room: int = 0
 ) -> None:  # fmt: skip
     """A place that the browser fills. The same key and place in the next run keep their DOM nodes.
 
-    With `room` the place keeps its room while it is empty, so that what comes into it moves nothing.
+        With `room` the place keeps its room while it is empty, so that what comes into it moves nothing: of a table, of
+    lines, or of so many remarks.
     `on_event` gets the user's action as plain JSON: from a matrix {"chosen": [row, column]} or {"row": [row]}, from a
     player {"draws": number}, from keys {"action": name}.
     """

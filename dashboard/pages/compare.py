@@ -142,12 +142,12 @@ def body(here: Controls, shown: ViewState) -> None:
         _choose_quantity(here, shown)
     with page.place("live"):
         component.part("status", "status")
-        component.part("remarks", "remarks", room=True)
+        component.part("remarks", "remarks", room=1)
     with page.place("found"):
         if shown.job is not None:  # from the first moment, so that what comes later has its room
-            component.part("headlines", "lines", room=True)
+            component.part("headlines", "lines", room=1)
             component.part("bars", "chart")
-            component.part("table", "table", room=True)
+            component.part("table", "table", room=1)
     with page.place("closer"):
         if shown.at_rest:
             _closer(here, shown)

@@ -187,3 +187,25 @@ def test_a_card_of_the_overview_is_one_entry(page: Page, serve: Servers) -> None
     until_query(page, **card)
     says(page, "Finished:", "run.1")
     assert entries(page) == begin + 1
+
+
+def test_back_shows_the_results_of_earlier_settings_again(page: Page, serve: Servers) -> None:
+    """Two runs of one tab, with another page between: Back brings settings and results of the first run."""
+    open_page(page, address(serve, "explore", {"target": "gmm", **SMALL}))
+    press(page, "Run")
+    says(page, FINISHED)
+    first, results = look(page), file_address(page, "CSV")
+    go_to(page, "Checks")
+    go_to(page, "Explore")
+    enter(page, "L Leapfrogs, exact", "2")
+    until(page, lambda: query(page).get("L"), "2")
+    press(page, "Run")
+    says(page, FINISHED)
+    until(page, lambda: file_address(page, "CSV") != results, True)
+    page.go_back()
+    shown(page, "Checks")
+    page.go_back()
+    shown(page, "Explore")
+    until(page, lambda: look(page), first)
+    assert file_address(page, "CSV") == results
+    expect(page.get_by_text("belong to earlier settings")).to_have_count(0)

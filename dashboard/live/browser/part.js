@@ -16,10 +16,11 @@ const KINDS = {
 
 class Part {
   constructor(node, { place, kind, room }) {
-    Object.assign(this, { node, place, kind, keepsRoom: room || kind === "chart" || kind === "moving" });
+    Object.assign(this, { node, place, kind, keepsRoom: room > 0 || kind === "chart" || kind === "moving" });
     node.classList.add("live-part");
     node.dataset.place = place;
-    node.toggleAttribute("data-room", Boolean(room));
+    node.toggleAttribute("data-room", room > 0);
+    node.style.setProperty("--room", room);
     node.replaceChildren();
     this.renderer = new KINDS[kind](node);
     this.container = streamlitElement(node);
