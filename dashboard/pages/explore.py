@@ -116,10 +116,10 @@ def body(here: Controls, shown: ViewState) -> None:
         watching.choose_pace(here, shown)
     with page.place("live"):
         component.part("status", "status")
-        component.part("origin", "lines", room=1)
+        component.part("origin", "lines")
         component.part("remarks", "remarks", room=0 if shown.beside else 2)
         if shown.beside is not None:
-            component.part("ratio", "lines", room=1)
+            component.part("ratio", "lines")
     with page.place("repeated"):
         if shown.repeated:
             _offer_new_seed(here)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -29,7 +29,7 @@ from tests.support.browser_pages import (
 )
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
-THEMES = ("light", "dark")
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 MOST_SHIFT = 0.05  # by the browser's own measure, over a whole run
 # Adds up how far content moved without an event of the user just before.
 WATCH_SHIFTS = """window.shifted = 0; new PerformanceObserver((list) => {
