@@ -40,6 +40,22 @@ def test_one_coin_that_copies_another_is_called_wrong(a: int, b: int) -> None:
     assert checks.marginals({"z": drawn}, coins).wrong
 
 
+def test_of_one_scalar_no_products_are_claimed() -> None:
+    found = checks.invariance(step=lambda s, rng: {"x": rng.standard_normal(s["x"].shape)}, exact=one)
+    assert found.right
+    assert "product" not in found.words
+
+
+def one(rng: np.random.Generator, n: int) -> States:
+    return {"x": rng.standard_normal(n)}
+
+
+def test_a_truth_value_of_a_half_is_refused() -> None:
+    exact = lambda rng, n: {"b": rng.random(n) < 0.5}  # noqa: E731
+    with pytest.raises(InvalidInput, match="gave b a value that is not a whole number"):
+        checks.invariance(step=lambda s, rng: {"b": rng.choice([0.0, 0.5], len(s["b"]))}, exact=exact)
+
+
 @pytest.mark.parametrize("element", [0, functions.MOST_ELEMENTS - 1, functions.MOST_ELEMENTS, 4199])
 def test_one_element_of_thousands_that_is_too_wide_is_called_wrong(element: int) -> None:
     def wide(states: States, rng: np.random.Generator) -> States:

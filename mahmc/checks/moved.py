@@ -73,8 +73,9 @@ def judge(found: Moved, iterations: int, level: float, resolution: Mapping[str, 
     comparisons = compare_samples(found.fresh, found.moved)
     n = len(next(iter(found.fresh.values())))
     reaches = reach(found.fresh, comparisons, level)
-    enough = all(reaches[kind] <= limit for kind, limit in resolution.items())
-    obstacle = f"For a verdict of right, this check must catch changes of {in_words(resolution)}: draw more."
+    enough = all(size <= resolution[kind] for kind, size in reaches.items())
+    needed = {kind: resolution[kind] for kind in reaches}
+    obstacle = f"For a verdict of right, this check must catch changes of {in_words(needed)}: draw more."
     if found.share < FEWEST_MOVED:
         enough, obstacle = False, f"Only {found.share:.0%} of the chains moved at all: take a smaller step size."
     catches = f"changes of {in_words(reaches)} within {iterations} iterations, even in the least sensitive comparison"
@@ -99,7 +100,9 @@ def reach(
         hardest = max(masses, key=lambda p: 1.0 / (1.0 / np.sort(p)[-2:]).sum() if p.size > 1 else 0.0)
         widest = max(masses, key=np.size)
         share = max(share, *(smallest_mass(p, n, level / factor[ELEMENTS]) for p in (hardest, widest)))
-    z = stats.norm.isf(level / factor.get(PRODUCTS, 1) / 2.0) + stats.norm.ppf(POWER)
+    if PRODUCTS not in factor:  # of one scalar there are no pairs
+        return {"probability": share}
+    z = stats.norm.isf(level / factor[PRODUCTS] / 2.0) + stats.norm.ppf(POWER)
     return {"probability": share, "product": float(z * np.sqrt(2.0 / n))}
 
 

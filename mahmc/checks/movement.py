@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mahmc import diagnostics
+from mahmc.checks import functions
 from mahmc.checks.reference import LEAST_MASS
 from mahmc.checks.subjects import Chains
 from mahmc.checks.verdicts import ComparedStatistic
@@ -36,7 +37,7 @@ def movement(chains: Chains) -> list[ComparedStatistic]:
         p_value = 1.0 if changed else math.exp(-RARELY * x.size)
         what = f"{name} changes" if changed else f"{name} never changes in any chain"
         found.append(ComparedStatistic(what, p_value, family=MOVEMENT))
-        if not np.issubdtype(x.dtype, np.integer) or not changed:
+        if not functions.is_whole(x) or not changed:
             continue
         values, counts = np.unique(x, return_counts=True)
         for value, mass in zip(values, counts / x.size, strict=True):

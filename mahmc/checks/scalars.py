@@ -6,9 +6,9 @@ This needs no estimate of an autocorrelation. f is x, (x − mean)², "x is in t
 numbers "x is k".
 
 The spread between chains is smaller in samples with fewer rare events, or with fewer large values. Then a mean that is
-too small by chance would look significant. So the error of a probability or a variance is at least what the spread would
-be at the true value. If only a few chains had a rare event, the error is that of chains that never move. The error of a
-product of two ranks is at least that of independent draws.
+too small by chance would look significant. So the error of a probability or a variance is at least what the spread
+would be at the true value. If only a few chains had a rare event, the error is that of chains that never move. The
+error of a product of two ranks is at least that of independent draws.
 
 Kolmogorov-Smirnov and chi-squared tests need independent draws. So each chain keeps as many draws as a quarter of its
 ESS, and at least one; they are evenly spaced, and the last draw is kept. Draws that are kept lie four autocorrelation

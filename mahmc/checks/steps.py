@@ -157,7 +157,7 @@ class StepSubject:
                 raise InvalidInput(f"{self.name}.step gave {name} values that are not numbers.")
             if x.shape != before.shape:
                 raise InvalidInput(f"{self.name}.step changed the shape of {name} from {before.shape} to {x.shape}.")
-            if np.issubdtype(before.dtype, np.integer):
+            if before.dtype.kind in "biu":
                 whole = np.asarray(x, float)
                 if not (whole == np.round(whole)).all():
                     raise InvalidInput(f"{self.name}.step gave {name} a value that is not a whole number.")
