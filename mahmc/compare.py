@@ -203,8 +203,8 @@ class Comparison:
         >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
         >>> for step in found:
         ...     found.stop()
-        >>> found
-        <Comparison of hmc on gmm: 1 of 2 replicates of 160,320 leapfrogs, seed 0>
+        >>> found.finished
+        False
         """
         self._stopped = True
         if self._run is not None:

@@ -253,7 +253,7 @@ def new_cell(case: Case, sampler: str, **own: Any) -> Cell:
     Examples
     --------
     >>> mahmc.checks.new_cell(mahmc.checks.CASES["mdc"], "hmc", L=5)
-    <Cell of hmc on mdc: 0 of 3 checks are done>
+    <Cell of hmc on mdc: 0 of 4 checks are done>
     """
     method = EVERY_SAMPLER[choose(sampler, EVERY_SAMPLER, "sampler")]
     chosen: dict[str, Any] = {name: value for name, value in case.values.items() if name in method.parameters}
@@ -290,7 +290,7 @@ def custom_cell(target: Target, sampler: str, chosen: Mapping[str, Any]) -> Cell
     Examples
     --------
     >>> mahmc.checks.custom_cell(mahmc.targets.mdc(n_w=3), "hmc", {"L": 5})
-    <Cell of hmc on mdc: 0 of 3 checks are done>
+    <Cell of hmc on mdc: 0 of 4 checks are done>
     """
     case = Case(target.name, target.presentation.title, target.name, dict(target.settings))
     return Cell(case, sampler, chosen, target, applicable(EngineSubject(target, sampler, chosen)))

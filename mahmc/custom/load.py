@@ -41,7 +41,7 @@ def load_targets(path: str | Path) -> list[TargetFamily]:
     --------
     >>> from pathlib import Path
     >>> text = Path(mahmc.examples.__file__).with_name("funnel.py").read_text()
-    >>> _ = Path("my_targets.py").write_text(text.replace("neals-funnel", "my-funnel"))
+    >>> _ = Path("my_targets.py").write_text(text.replace("NealsFunnel", "MyFunnel"))
     >>> [family.name for family in mahmc.load_targets("my_targets.py")]
     ['my-funnel']
     """
@@ -70,8 +70,8 @@ def find(where: str) -> TargetFamily:
     --------
     >>> from pathlib import Path
     >>> text = Path(mahmc.examples.__file__).with_name("funnel.py").read_text()
-    >>> _ = Path("my_targets.py").write_text(text.replace("neals-funnel", "another-funnel"))
-    >>> mahmc.custom.find("my_targets.py:NealsFunnel").name
+    >>> _ = Path("my_targets.py").write_text(text.replace("NealsFunnel", "AnotherFunnel"))
+    >>> mahmc.custom.find("my_targets.py:AnotherFunnel").name
     'another-funnel'
     """
     path, colon, name = where.rpartition(":")

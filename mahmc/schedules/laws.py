@@ -51,7 +51,7 @@ class Schedule:
         Examples
         --------
         >>> law = schedules.iid(3, leapfrog=0.5)
-        >>> round(np.exp(law.log_probability((0, 1, 0))), 6)
+        >>> round(float(np.exp(law.log_probability((0, 1, 0)))), 6)
         0.125
         """
         raise NotImplementedError
@@ -71,8 +71,8 @@ class Schedule:
 
         Examples
         --------
-        >>> law = schedules.sequences(["001", "100"], weights=[3, 1])
-        >>> round(np.exp(law.log_ratio((1, 0, 0))), 6)
+        >>> law = schedules.sequences(["001", "100"], weights=[0.75, 0.25])
+        >>> round(float(np.exp(law.log_ratio((1, 0, 0)))), 6)
         3.0
         """
         return self.log_probability(D[::-1]) - self.log_probability(D)
