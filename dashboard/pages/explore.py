@@ -207,7 +207,7 @@ def _after(shown: ViewState) -> None:
     """The diagnostics of a run that has stopped, in tabs."""
     if not shown.at_rest:
         return
-    st.subheader(f"Diagnostics{unmarked(shown.of_main)}")
+    st.subheader(f"Diagnostics of {unmarked(shown.main_title)}" if shown.main_title else "Diagnostics")
     *tabs, table = st.tabs([*AT_REST.values(), "All quantities"])
     for place, tab in zip(AT_REST, tabs, strict=True):
         with tab:

@@ -149,9 +149,9 @@ class ViewState:
         return self.result.estimates.get(self.name) if self.result is not None and not self.earlier else None
 
     @property
-    def of_main(self) -> str:
-        """What follows the title of something that is about the main run alone, if other runs are beside it."""
-        return f", {self.beside.columns[0].title}" if self.beside is not None else ""
+    def main_title(self) -> str:
+        """What the main run is called, if other runs are beside it."""
+        return self.beside.columns[0].title if self.beside is not None else ""
 
     @property
     def at_rest(self) -> bool:
@@ -254,7 +254,7 @@ class ViewState:
             seen = (*about, self.settings.window, self.settings.lines) if is_trace else about
             closer = self._closer_trace if is_trace else None
             if self.beside is None or place not in LIVE_CHARTS:
-                titled = f"{title}{self.of_main}"
+                titled = f"{title}: {self.main_title}" if self.main_title else title
                 yield ChartRequest(place, seen, size, make, titled, origin=self.origin, closer=closer)
         if self.full and self.at_rest:
             for place, make in self._makers_at_rest().items():
