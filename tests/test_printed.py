@@ -104,8 +104,8 @@ def test_the_server_gives_each_form_under_a_name_that_says_what_it_is(monkeypatc
         assert answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''{name}"
     for request in page.view.charts:  # every chart of the page
         assert asked(page, request.place, "form=svg").status == 200, request.place
-    words = " ".join(next(r.source.settings for r in page.view.charts if r.place == "density"))
-    for said in ("GMM", "MAHMC", "epsilon 0.3", "seed 7", "4 chains × 400 draws"):
+    words = " ".join(next([r.origin] for r in page.view.charts if r.place == "density"))
+    for said in ("GMM", "MAHMC", "ε 0.3", "seed 7", "4 chains × 400 draws"):
         assert said in words
     for wrong in (("density", "form=exe"), ("density", ""), ("nowhere", "form=pdf")):
         assert (asked(page, *wrong).status, asked(page, *wrong).text) == (404, GONE)

@@ -19,7 +19,9 @@ from starlette.routing import Route
 from dashboard.figures.printed import FORMS, Drawing, drawing, printed
 from dashboard.live import feed
 from dashboard.views.view import ChartRequest
+from mahmc.version import __version__
 
+MADE = f"mahmc {__version__}"  # in printed figures
 GONE = "This file no longer exists: its results were replaced, or the page was closed. Make it again on the page."
 FAILED = "This file could not be made. The server's log has the details."
 _log = logging.getLogger(__name__)
@@ -88,10 +90,10 @@ def _answer_figure(request: Request) -> Response:
 def _drawn(request: ChartRequest, ranges: dict[str, feed.Range]) -> Drawing:
     """The drawing of a chart. Within a range of x, long chains are drawn with every draw."""
     make = partial(request.closer, *ranges["x"]) if request.closer and ranges["x"] else request.make
-    title = request.title or request.place.capitalize()
-    return drawing(make().figure, title, request.source.settings, request.height, **ranges)
+    chart, title = make(), request.title or request.place.capitalize()
+    return drawing(chart.figure, title, (request.origin or chart.alt, MADE), request.height, **ranges)
 
 
 def file_stem(request: ChartRequest) -> str:
     """The name of a chart's files without their ending: "gmm-mahmc-seed0-q-trace"."""
-    return re.sub(r"[^\w.=+]+", "-", f"{request.source.stem}-{request.place}").strip("-")
+    return re.sub(r"[^\w.=+]+", "-", f"{request.stem}-{request.place}").strip("-")

@@ -8,7 +8,7 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.figures.beads import MOST_SHOWN, MOST_STRINGS, beads_height
 from dashboard.settings.choices import Choices
-from dashboard.views.view import ChartRequest, Source
+from dashboard.views.view import ChartRequest
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.schedules import IID, MOST_STEPS, Schedule, Sequences
 
@@ -41,9 +41,8 @@ def requests(choices: Choices, seed: int) -> Iterator[ChartRequest]:
     def make() -> Chart:
         return figures.beads(strings, names)._replace(caption="")
 
-    about = f"{EVERY_SAMPLER[choices.sampler].title} on {choices.target.upper()}: {law}"
     yield ChartRequest("beads", (str(law), names, seed), 1, make, height=beads_height(len(strings), len(names)),
-                       source=Source(f"{choices.target}-{choices.sampler}", (about,)))  # fmt: skip
+                       stem=f"{choices.target}-{choices.sampler}")  # fmt: skip
 
 
 def _law(choices: Choices) -> Schedule | None:

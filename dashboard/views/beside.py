@@ -13,10 +13,11 @@ import numpy as np
 from dashboard import figures
 from dashboard.figures import Chart, look
 from dashboard.settings.explore import ExploreSettings
-from dashboard.views import words
+from dashboard.views import origin, words
 from dashboard.views.tiles import of_run
 from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, status
 from dashboard.views.warnings import warnings
+from dashboard.work import files
 from dashboard.work.estimates import Estimates
 from dashboard.work.job import Snapshot
 from dashboard.work.runs import RunResult
@@ -206,6 +207,7 @@ class Beside:
                 yield ChartRequest(
                     f"{row}.{column.mark}", (marks, self.name), column.result.done if column.result else 0,
                     _maker(made, column.mark), column.title, HEIGHT, row=row,
+                    origin=origin.of_run(column.spec, self.target), stem=files.stem(column.spec, self.name),
                 )  # fmt: skip
 
     def captions(self) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
@@ -14,8 +14,8 @@ from dashboard import figures
 from dashboard.settings import link
 from dashboard.settings.checks import AGREEMENT, CUSTOM, CheckSettings, sampler_title
 from dashboard.settings.checks import rows as sampler_rows
-from dashboard.views import beads, contest, exhibits, origin, sources, squares
-from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, sourced, status
+from dashboard.views import beads, contest, exhibits, origin, squares
+from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, status
 from dashboard.work.checks import CheckProgress, Identity, identity
 from dashboard.work.job import Snapshot
 from dashboard.work.tab import TabSnapshot
@@ -97,7 +97,7 @@ class ViewState:
         now = contest.ViewState(self.settings, self.now)
         return View(
             parts={"files": self._files(), **now.parts()},
-            charts=[*self._charts_of_sidebar(), *sourced(now.charts(), sources.contest(self.settings))],
+            charts=[*self._charts_of_sidebar(), *now.charts()],
             layout=now.layout,
             busy=now.working,
             live=now.working,
@@ -115,7 +115,7 @@ class ViewState:
             },
             charts=[
                 *self._charts_of_sidebar(),
-                *sourced(self._charts(), sources.checks(self.chosen, self.settings, lambda: self.quantity)),
+                *self._charts(),
             ],
             layout=(self.working, alive, self.chosen.key, known, len(self.done), len(self.left(self.cells))),
             busy=alive,
@@ -276,19 +276,27 @@ class ViewState:
             yield from self._marginals(cell, mark)
             return
         for place, title, make in exhibits.pictures(cell, kind, self.finding):
-            yield ChartRequest(place, mark, 1, make, title, origin=self.origin)
+            yield ChartRequest(place, mark, 1, make, title, origin=self.origin, stem=self._stem)
 
     def _marginals(self, cell: Cell, mark: Identity) -> Iterator[ChartRequest]:
         name = self.quantity
         about = (*mark, name)
         if name:
             title = "Histogram against the truth"
-            yield ChartRequest("histogram", about, 1, lambda: exhibits.histogram(cell, name), title, origin=self.origin)
+            make = partial(exhibits.histogram, cell, name)
+            yield ChartRequest("histogram", about, 1, make, title, origin=self.origin, stem=f"{self._stem}-{name}")
         if name and exhibits.has_ecdf(cell, name):
             title = "Distribution function minus the true one"
-            yield ChartRequest("ecdf", about, 1, lambda: exhibits.ecdf(cell, name), title, origin=self.origin)
+            make = partial(exhibits.ecdf, cell, name)
+            yield ChartRequest("ecdf", about, 1, make, title, origin=self.origin, stem=f"{self._stem}-{name}")
         title = "Differences from the truth in Monte Carlo errors"
-        yield ChartRequest("z", mark, 1, lambda: exhibits.z_scores(cell), title, HEIGHT + 120, self.origin)
+        make = partial(exhibits.z_scores, cell)
+        yield ChartRequest("z", mark, 1, make, title, HEIGHT + 120, self.origin, stem=self._stem)
+
+    @property
+    def _stem(self) -> str:
+        """The beginning of the names of the files of the chosen cell's charts."""
+        return f"{self.chosen.case.name}-{self.chosen.sampler}-seed{self.settings.seed}"
 
     def comparisons(self) -> pd.DataFrame | None:
         """Every comparison of the finding that is looked at, smallest corrected p-value first."""

@@ -12,8 +12,9 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings import link
 from dashboard.settings.compare import SAME_MEAN, CompareSettings, second_label
-from dashboard.views import origin, side_by_side, sources, words
-from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, sourced, status, table
+from dashboard.views import origin, side_by_side, words
+from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, status, table
+from dashboard.work import files
 from dashboard.work.comparisons import CompareResult
 from dashboard.work.files import File, text_file
 from dashboard.work.job import Snapshot
@@ -105,7 +106,7 @@ class ViewState:
         state = (job.number, job.alive, self.found is not None, bool(job.problem)) if job else ()
         return View(
             parts=parts,
-            charts=sourced(self._charts(), sources.compare(self.found, self.quantity, self.settings.cost)),
+            charts=list(self._charts()),
             layout=(state, self.resumable, job.result.found.quantities if job else ()),
             busy=job is not None and job.alive,
             live=job is not None and job.alive,
@@ -165,7 +166,8 @@ class ViewState:
         done = sum(entry.replicates for entry in self.found.done.values())
         mark = (self.job.number, self.settings.cost, self.quantity, len(self.found.done))
         height = 90 + 38 * max(len(self.rows), 3)
-        yield ChartRequest("bars", mark, done, self._bars, self.measure, height, self.origin)
+        stem = _stem(self.found, self.settings.cost, self.quantity)
+        yield ChartRequest("bars", mark, done, self._bars, self.measure, height, self.origin, stem=stem)
         if self.at_rest:
             yield from self._multiples(self.found, (self.job.number,), done)
 
@@ -183,12 +185,14 @@ class ViewState:
     def _multiples(self, found: Comparison, mark: tuple[Any, ...], size: int) -> Iterator[ChartRequest]:
         """One histogram and one trace for each sampler, on the same axes; means of coefficients against the truth."""
         if side_by_side.coefficients(found):
-            yield ChartRequest("agreement", mark, size, partial(side_by_side.agreement, found), "", 340, self.origin)
+            make, stem = partial(side_by_side.agreement, found), f"{found.target.name}-seed{found.seed}"
+            yield ChartRequest("agreement", mark, size, make, "", 340, self.origin, stem=stem)
         charts = side_by_side.SameAxes(found)
-        for kind, make in (("histogram", charts.histogram), ("trace", charts.trace)):
-            for label in side_by_side.first_runs(found):
+        for kind, chart in (("histogram", charts.histogram), ("trace", charts.trace)):
+            for label, run in side_by_side.first_runs(found).items():
                 title, of = tables.titled(label), origin.of_entry(found, label)
-                yield ChartRequest(f"{kind}.{label}", mark, size, make(label), title, 240, of)
+                stem = files.stem(run.spec, charts.name)
+                yield ChartRequest(f"{kind}.{label}", mark, size, chart(label), title, 240, of, stem=stem)
 
     def _score(self, found: Comparison) -> list[dict[str, Any]]:
         """How well the draws of each sampler do what the target is used for, where there is a number for that."""
@@ -245,10 +249,15 @@ def _cell(value: object) -> str:
 # ----------------------------------------------------------------------------------------------------- files
 
 
+def _stem(found: Comparison, cost: str, quantity: str | None) -> str:
+    """The beginning of the names of the files of a comparison."""
+    return f"{found.target.name}-{(quantity or found.quantities[0]).replace(' ', '-')}-per-{cost}-seed{found.seed}"
+
+
 def _files(found: Comparison, cost: str, quantity: str | None) -> list[File]:
     """The table in several forms."""
     about: dict[str, Any] = {"cost": cost, "quantity": quantity}
-    stem = f"{found.target.name}-{(quantity or found.quantities[0]).replace(' ', '-')}-per-{cost}-seed{found.seed}"
+    stem = _stem(found, cost, quantity)
     help = "The table, with intervals"
     return [
         text_file(f"{stem}.{ending}", label, help, partial(tables.table, [found], form, **about), media)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import takewhile
 from typing import Any
 
@@ -114,12 +114,18 @@ class ViewState:
             pair = _Pair(found, name, draws)
             for sampler in found.samplers:
                 title, of = f"{EVERY_SAMPLER[sampler].title}: {figures.plain(name)}", self._origin(sampler)
-                yield ChartRequest(f"contest.{name}.{sampler}", mark, 1, pair.of(sampler), title, 230, of)
+                place, make = f"contest.{name}.{sampler}", pair.of(sampler)
+                yield ChartRequest(place, mark, 1, make, title, 230, of, stem=self._stem)
         level = self.settings.level
-        make: Callable[[], Chart] = lambda: path(found, level, draws)  # noqa: E731
+        make = partial(path, found, level, draws)
         of = f"{self.title} · {found.chains} chains · seed {found.seed}"
         about = (*mark, level, len(self.tested_after))
-        yield ChartRequest("contest.path", about, 1, make, "p-value against draws", origin=of)
+        yield ChartRequest("contest.path", about, 1, make, "p-value against draws", origin=of, stem=self._stem)
+
+    @property
+    def _stem(self) -> str:
+        """The beginning of the names of the charts' files."""
+        return f"{CONTESTS[self.settings.exhibit][0]}-seed{self.settings.seed}"
 
     def _origin(self, sampler: str) -> str:
         assert self.job is not None

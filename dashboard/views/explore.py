@@ -15,11 +15,12 @@ from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads, origin, present, sources, traces, words
+from dashboard.views import beads, origin, present, traces, words
 from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import awaited, of_run
 from dashboard.views.view import (
     AT_A_PACE,
+    HEIGHT,
     SECONDS,
     SOON,
     ChartRequest,
@@ -28,7 +29,6 @@ from dashboard.views.view import (
     View,
     lines,
     remarks,
-    sourced,
     status,
 )  # fmt: skip
 from dashboard.views.warnings import warnings
@@ -45,6 +45,7 @@ from mahmc.targets import Target
 
 LIVE_CHARTS = ("trace", "density")
 FULL_CHARTS = ("mass", "mean", "rates")
+OF_QUANTITY = ("trace", "density", "mean", "autocorrelation", "ranks")  # charts of the chosen quantity
 AT_REST = {"autocorrelation": "Autocorrelation", "ranks": "Ranks", "scatter": "Joint scatter", "energy": "Energy"}
 
 
@@ -188,10 +189,9 @@ class ViewState:
         }
         parts |= self.beside.parts() if self.beside else {}
         parts |= present.parts(self.settings, job, self.spec) if self.settings.present else {"files": self._files()}
-        drawn = (self.job.result.spec, self.job.result.drawn) if self.job else (self.spec, 0)
         return View(
             parts=parts,
-            charts=sourced(self._charts(), sources.explore(*drawn, self.name, self.now.pins)),
+            charts=list(self._charts()),
             layout=(state, self.repeated, self.names, self.at_rest and not estimating, len(self.now.pins), shown),
             busy=alive or estimating,
             live=alive and not paced,  # at a pace, all charts show each draw
@@ -255,12 +255,18 @@ class ViewState:
             closer = self._closer_trace if is_trace else None
             if self.beside is None or place not in LIVE_CHARTS:
                 titled = f"{title}: {self.main_title}" if self.main_title else title
-                yield ChartRequest(place, seen, size, make, titled, origin=self.origin, closer=closer)
+                yield ChartRequest(place, seen, size, make, titled, HEIGHT, self.origin, closer, stem=self._stem(place))
         if self.full and self.at_rest:
             for place, make in self._makers_at_rest().items():
-                yield ChartRequest(place, (number, name), size, make, origin=self.origin)
+                yield ChartRequest(place, (number, name), size, make, origin=self.origin, stem=self._stem(place))
         if self.full:
             yield from beads.requests(self.settings.choices, self.settings.seed)
+
+    def _stem(self, place: str) -> str:
+        """The beginning of the names of a chart's files."""
+        spec = self.job.result.spec if self.job else self.spec
+        assert spec is not None
+        return files.stem(spec, self.name if place in OF_QUANTITY else "")
 
     def _makers(self, target: Target, name: str) -> Iterator[tuple[str, str, Callable[[], Chart]]]:
         """Place, title and maker of each chart."""

@@ -6,7 +6,7 @@ the view. The live transport fills the places, and updates them while work runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -17,20 +17,6 @@ HEIGHT = 320  # pixels of a chart, by default
 SECONDS = 0.4  # between two requests of the browser while work runs
 AT_A_PACE = 0.06  # the same while a run draws at a slow pace, so that people see each draw
 SOON = 0.1  # between two requests until there is something to show
-
-
-class Source(NamedTuple):
-    """What a chart is of: the beginning of the names of its files, and its settings in lines of words."""
-
-    stem: str  # target, sampler, seed and quantity: "gmm-mahmc-seed0-q"
-    settings: tuple[str, ...] = ()
-
-    def of(self, quantity: str) -> Source:
-        """The same, for a chart of one quantity."""
-        return self._replace(stem=f"{self.stem}-{quantity}")
-
-
-NO_SOURCE = Source("chart")
 
 
 class ChartRequest(NamedTuple):
@@ -50,7 +36,7 @@ class ChartRequest(NamedTuple):
     origin: str = ""  # the settings that its data come from, in words
     closer: Callable[[float, float], Chart] | None = None
     row: str = ""
-    source: Source = NO_SOURCE
+    stem: str = "chart"  # begins the names of its files: target, sampler, seed and quantity, as "gmm-mahmc-seed0-q"
 
 
 class Tile(NamedTuple):
@@ -96,14 +82,6 @@ class View:
         """A checksum of the layout. When it changes, the page must run again."""
         places = sorted(self.parts), sorted(request.place for request in self.charts)
         return f"{crc32(repr((self.layout, places)).encode()):08x}"
-
-
-def sourced(requests: Iterable[ChartRequest], source: Callable[[str], Source]) -> list[ChartRequest]:
-    """The requests. A request without a source gets the source of its place."""
-    return [
-        request._replace(source=source(request.place)) if request.source is NO_SOURCE else request
-        for request in requests
-    ]
 
 
 def status(text: str, share: float | None = None, tiles: Sequence[Tile] = ()) -> dict[str, Any]:

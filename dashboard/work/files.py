@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.work.runs import RunResult
-from mahmc import Run
+from mahmc import Run, RunSpec
 
 CSV_ROWS = 200_000  # longer tables are Parquet, which has a tenth of the size
 ROWS_AT_ONCE = 20_000
@@ -28,24 +28,29 @@ class File(NamedTuple):
     media: str = "application/octet-stream"
 
 
+def stem(spec: RunSpec, quantity: str = "") -> str:
+    """The beginning of the names of a run's files: "mdc-hmc-seed0", or "mdc-hmc-seed0-u" for one quantity."""
+    return "-".join(filter(None, [spec.target, spec.sampler, f"seed{spec.seed}", quantity]))
+
+
 def of_run(result: RunResult) -> list[File]:
     """The files of a run: all draws in two forms, the data of its histogram, and its settings."""
     run, spec = result.run, result.spec
     if run is None or not result.drawn:
         return []
-    stem = f"{spec.target}-{spec.sampler}-seed{spec.seed}"
+    name = stem(spec)
     rows = spec.chains * result.drawn
     one_row = f"One row for each draw, {rows:,} rows"
     table = (
-        File(f"{stem}.csv", "CSV", one_row, lambda: csv(result), "text/csv")
+        File(f"{name}.csv", "CSV", one_row, lambda: csv(result), "text/csv")
         if rows <= CSV_ROWS
-        else File(f"{stem}.parquet", "Parquet", f"{one_row}. A CSV file would be large.", lambda: parquet(result))
+        else File(f"{name}.parquet", "Parquet", f"{one_row}. A CSV file would be large.", lambda: parquet(result))
     )
     return [
-        File(f"{stem}.nc", "NetCDF", "All draws and the settings, for ArviZ", lambda: netcdf(run)),
+        File(f"{name}.nc", "NetCDF", "All draws and the settings, for ArviZ", lambda: netcdf(run)),
         table,
-        File(f"{stem}-density.csv", "Figure's data", "Histogram and true density", lambda: density(result), "text/csv"),
-        File(f"{stem}.json", "Settings", "The settings of this run", lambda: _text(spec.to_json()), "application/json"),
+        File(f"{name}-density.csv", "Figure's data", "Histogram and true density", lambda: density(result), "text/csv"),
+        File(f"{name}.json", "Settings", "The settings of this run", lambda: _text(spec.to_json()), "application/json"),
     ]
 
 
