@@ -427,7 +427,7 @@ def test_present_mode_has_two_charts_its_keys_and_no_controls() -> None:
 
 
 @pytest.mark.parametrize(
-    "action", ["run", "step", "next", "slower", "faster", "leave", "pause", "resume", "unknown", 3]
+    "action", ["run", "step", "next", "slower", "faster", "leave", "pause", "resume", "unknown", 3, []]
 )
 def test_each_key_of_present_mode_does_one_thing(action: object) -> None:
     """Whatever the browser sends: an action that is unknown does nothing."""

@@ -68,5 +68,5 @@ def pressed(here: Controls, event: Any) -> None:
         "faster": lambda: here.take("pace", keys.another_pace(pace, 1)),
     }  # fmt: skip
     action = event.get("action") if isinstance(event, dict) else None
-    if action in actions:
+    if isinstance(action, str) and action in actions:
         actions[action]()
