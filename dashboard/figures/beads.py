@@ -14,7 +14,7 @@ MOST_BEADS = 160  # in longer strings leapfrogs are not drawn: they are the stri
 MOST_SHOWN = 2000  # first steps of a string that are drawn
 MOST_STRINGS = 6
 ROW, ENTRY = 28, 20  # height in pixels of a string, and of an entry of the legend
-LEAST = 130  # smallest height; below, the title of the axis would cover its numbers
+LEAST = 156  # smallest height; below, the title of the axis would cover its numbers
 MARGIN = {"l": 8, "r": 12, "t": 8, "b": 44}
 TOOLS = ["toImage", "zoom", "pan", "select", "lasso2d", "zoomIn", "zoomOut", "autoScale", "resetScale"]
 
@@ -39,10 +39,10 @@ def beads(strings: Sequence[tuple[str, Sequence[int]]], updates: Sequence[str]) 
         figure.add_scatter(x=floats(x), y=floats(y), mode="markers", marker=_bead(kind, longest),
                            name=f"{kind} {name}", hovertemplate=f"step %{{x}}: {name}<extra></extra>")  # fmt: skip
     figure.update_yaxes(
-        tickvals=list(range(len(shown))), ticktext=[label for label, _ in shown], showgrid=False,
+        tickvals=list(range(len(shown))), ticktext=[label for label, _ in shown], showgrid=False, zeroline=False,
         range=[len(shown) - 0.5, -0.5], fixedrange=True,
     )  # fmt: skip
-    figure.update_xaxes(showgrid=False, fixedrange=True, tickformat="d")
+    figure.update_xaxes(showgrid=False, zeroline=False, fixedrange=True, tickformat="d")
     figure.update_layout(legend={"itemclick": False, "itemdoubleclick": False})
     return look.finished("beads", figure, "; ".join(_words(label, steps, kinds) for label, steps in strings) + ".")
 

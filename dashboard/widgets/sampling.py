@@ -127,7 +127,7 @@ def _mixture_table(page: Controls) -> None:
     editor: _Editor = st.session_state.get(state) or _Editor(0, {}, {})
     if editor.taken != used or f"{state}.{editor.number}" not in st.session_state:  # changed elsewhere, or page left
         editor = st.session_state[state] = _Editor(editor.number + 1, used, used)
-    config = {name: st.column_config.NumberColumn(parameters[name].title, help=parameters[name].help, required=True,
+    config = {name: st.column_config.NumberColumn(name.removesuffix("s"), help=parameters[name].help, required=True,
                                                    width=TABLE_COLUMN)
               for name in MIXTURE}  # fmt: skip
     key = f"{state}.{editor.number}"
