@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
@@ -21,7 +22,11 @@ def test_titles_of_the_tab_name_page_target_and_sampler(page: Page, serve: Serve
     expect(page).to_have_title("MALA, HMC, MALA-P, MALA-PN, MAHMC on MDC · Compare · mahmc", timeout=WAIT)
 
 
-def test_an_unknown_address_says_so_above_the_overview_with_its_ways_on(page: Page, serve: Servers) -> None:
+def test_an_unknown_address_says_so_above_the_overview_with_its_ways_on(
+    new_tab: Callable[[], Page], serve: Servers
+) -> None:
+    """Streamlit says so in the console too, as an error."""
+    page = new_tab()
     page.goto(f"{serve(APP)}/nonsense?sampler=hmc")
     expect(page.get_by_role("dialog")).to_contain_text("Page not found", timeout=WAIT)
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
