@@ -19,19 +19,9 @@ from dashboard.views import beads, origin, present, traces, words
 from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import awaited, of_run
 from dashboard.views.view import (
-    AT_A_PACE,
-    HEIGHT,
-    SECONDS,
-    SOON,
-    ChartRequest,
-    Line,
-    Remark,
-    View,
-    lines,
-    remarks,
-    status,
+    AT_A_PACE, HEIGHT, SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, status,
 )  # fmt: skip
-from dashboard.views.warnings import warnings
+from dashboard.views.warnings import antithetic, warnings
 from dashboard.work import files
 from dashboard.work.estimates import Estimates
 from dashboard.work.files import File
@@ -39,7 +29,6 @@ from dashboard.work.job import Snapshot, Status
 from dashboard.work.runs import RunResult
 from dashboard.work.tab import EXPLORE, TabSnapshot
 from mahmc import InvalidInput, RunSpec, diagnostics
-from mahmc.glossary import TERMS
 from mahmc.run import memory_needed, scalar_names
 from mahmc.targets import Target
 
@@ -218,16 +207,9 @@ class ViewState:
         if self.result is not None and self.job is not None and not self.stale and self.beside is None:
             said = warnings(self.result, self.estimates, figures.plain(self.name), self.job.alive)
             found += [Remark(text) for text in said]
-            found += [Remark(text, "info") for text in self._antithetic()]
+            more = antithetic(self.result, self.estimates, figures.plain(self.name))
+            found += [Remark(text, "info") for text in more]
         return remarks(found[: present.MOST_REMARKS] if self.settings.present else found)
-
-    def _antithetic(self) -> list[str]:
-        """An explanation of an effective sample size above the number of draws."""
-        found, result = self.estimates, self.result
-        if found is None or result is None or not found.ess_bulk > found.draws * result.spec.chains:
-            return []
-        name = figures.plain(self.name)
-        return [f"The ESS of {name} is above the number of draws. This is not an error: {TERMS['antithetic'].long}"]
 
     def _files(self) -> list[dict[str, str]]:
         runs = {"": self.job} if self.beside is None else {c.title: c.job for c in self.beside.columns}

@@ -6,6 +6,7 @@ from dashboard.views import words
 from dashboard.work.estimates import Estimates
 from dashboard.work.runs import RunResult
 from mahmc.diagnostics import FEWEST_DRAWS
+from mahmc.glossary import TERMS
 from mahmc.numerals import exact, rounded_down
 from mahmc.run import problems
 
@@ -30,6 +31,13 @@ def _stuck(result: RunResult) -> list[str]:
     if result.stuck == result.spec.chains:
         return [f"{text} So there is no Monte Carlo error."]
     return [f"{text} All charts count these chains, but Monte Carlo errors are those of the chains that moved."]
+
+
+def antithetic(result: RunResult, found: Estimates | None, name: str) -> list[str]:
+    """An explanation of an effective sample size above the number of draws."""
+    if found is None or not found.ess_bulk > found.draws * result.spec.chains:
+        return []
+    return [f"The ESS of {name} is above the number of draws. This is not an error: {TERMS['antithetic'].long}"]
 
 
 def _step_size(result: RunResult) -> list[str]:

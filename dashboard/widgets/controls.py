@@ -15,6 +15,7 @@ from zlib import crc32
 import streamlit as st
 
 from dashboard.settings.entries import Entry, Number, OneOf, Refused, Settings, SomeOf
+from dashboard.widgets import numbers
 from dashboard.widgets.markup import unmarked
 from dashboard.work.tab import Tab
 from mahmc import InvalidInput, Parameter
@@ -192,7 +193,7 @@ def slider_and_field(
     row = st.container(horizontal=True, vertical_alignment="bottom", wrap=False)
     with row.container():
         if refused := controls.settings.refused.get(key):
-            st.markdown(f":small[{_label(parameter)}]", help=parameter.help)
+            st.markdown(f":small[{numbers.label(parameter)}]", help=parameter.help)
             _say_refused(controls, parameter, value, key, refused)
         else:
             _slider(parameter, value, f"{key}.slider", take)
@@ -209,14 +210,14 @@ def _slider(parameter: Parameter, value: Any, key: str, take: Callable[[Any], No
     more: set[int | float] = st.session_state.setdefault("stops", {}).setdefault(key, set())
     more.add(value)
     common: dict[str, Any] = {"value": value, "help": parameter.help}
-    common |= bound(key, value, lambda chosen: take(_clean(parameter, chosen)))
-    if options := _stops(parameter):
-        st.select_slider(_label(parameter), sorted({*options, *more}), format_func=short, **common)
+    common |= bound(key, value, lambda chosen: take(numbers.cleaned(parameter, chosen)))
+    if options := numbers.stops_of(parameter):
+        st.select_slider(numbers.label(parameter), sorted({*options, *more}), format_func=numbers.short, **common)
         return
     low, high = parameter.slider or (parameter.low, parameter.high)
     step = parameter.step or (1 if parameter.kind == "int" else (high - low) / 200)
-    bounds = [_plain(parameter, bound) for bound in (min(low, *more), max(high, *more))]
-    st.slider(_label(parameter), *bounds, step=_plain(parameter, step),
+    bounds = [numbers.plain(parameter, bound) for bound in (min(low, *more), max(high, *more))]
+    st.slider(numbers.label(parameter), *bounds, step=numbers.plain(parameter, step),
               format="%.12g" if parameter.kind == "float" else None, **common)  # fmt: skip
 
 
@@ -242,14 +243,14 @@ def _field(
             controls.mend(key)
 
     st.number_input(
-        _label(parameter) if visible else f"{_label(parameter)}, exact", value=shown, format="%g",
+        numbers.label(parameter) if visible else f"{numbers.label(parameter)}, exact", value=shown, format="%g",
         label_visibility="visible" if visible else "collapsed", help=parameter.help if visible else None,
-        width="stretch" if visible else BESIDE, step=_step(parameter, shown), **bound(key, shown, enter),
+        width="stretch" if visible else BESIDE, step=numbers.step_of(parameter, shown), **bound(key, shown, enter),
     )  # fmt: skip
 
 
 def _refusal(parameter: Parameter, typed: float) -> str:
-    return f"{_label(parameter)} = {exact(typed)} is not allowed: {_demand(parameter)}"
+    return f"{numbers.label(parameter)} = {exact(typed)} is not allowed: {_demand(parameter)}"
 
 
 def _demand(parameter: Parameter) -> str:
@@ -260,7 +261,7 @@ def _say_refused(controls: Controls, parameter: Parameter, value: Any, key: str,
     """Say beside a field why its number is not allowed, and offer the value before."""
     text = unmarked(f"{exact(refused.typed)} is not allowed: {_demand(parameter)}")
     st.markdown(f":red[:small[{text}]]")
-    st.button(f"Back to {short(value)}", key=f"{key}.back", type="tertiary", icon=":material/undo:",
+    st.button(f"Back to {numbers.short(value)}", key=f"{key}.back", type="tertiary", icon=":material/undo:",
               on_click=controls.mend, args=(key,))  # fmt: skip
 
 
@@ -276,40 +277,3 @@ def seed(controls: Controls, name: str = "seed") -> None:
 def new_seed() -> int:
     """A random seed that is short enough to read and type."""
     return secrets.randbelow(10**6)
-
-
-def _label(parameter: Parameter) -> str:
-    return f"{parameter.symbol} {parameter.title}" if parameter.symbol else parameter.title
-
-
-def _plain(parameter: Parameter, value: float) -> int | float:
-    return int(value) if parameter.kind == "int" else float(value)
-
-
-def _clean(parameter: Parameter, value: float) -> int | float:
-    """The value of a slider without the error of the browser's sums: 0.3 instead of 0.30000000000000004."""
-    return _plain(parameter, float(f"{value:.12g}"))
-
-
-def _step(parameter: Parameter, value: float) -> float:
-    """The step of + and −: one for integers, else a twentieth of the value."""
-    if parameter.kind == "int":
-        return 1.0
-    return parameter.step or float(f"{max(abs(value), 1e-6) / 20:.1g}")
-
-
-def _stops(parameter: Parameter) -> list[int | float]:
-    """The stops of a slider on a log scale: round numbers, 16 in each factor of ten. Empty for a linear scale."""
-    if not parameter.log or parameter.slider is None:
-        return []
-    low, high = parameter.slider
-    mantissas = (1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 7, 8, 9)
-    found = {float(f"{m * 10.0**e:.3g}") for e in range(-9, 10) for m in mantissas}
-    if parameter.kind == "int":
-        found = {float(round(stop)) for stop in found}
-    return [_plain(parameter, stop) for stop in sorted(found | {low, high}) if low <= stop <= high]
-
-
-def short(value: float) -> str:
-    """A number as sliders show it: exactly."""
-    return f"{value:,}" if isinstance(value, int) else exact(value)
