@@ -111,8 +111,7 @@ class ViewState:
         if self.target is None:
             return ()
         spec = self.job.result.spec if self.job else RunSpec.of(self.target, self.settings.choices.sampler)
-        found = scalar_names(spec, self.target)
-        return tuple(name for name in found if name != "slice")
+        return tuple(name for name in scalar_names(spec, self.target) if name != "slice")
 
     @property
     def name(self) -> str:
