@@ -173,6 +173,7 @@ def test_all_runs_have_the_same_axes_tiles_and_files() -> None:
         layouts = [charts[f"{row}.{number}"].figure.layout for number in (1, 2, 3)]
         assert len({(layout.xaxis.range, layout.yaxis.range) for layout in layouts}) == 1
         assert layouts[0].xaxis.range is not None
+        assert layouts[0].yaxis.range is not None
     assert charts["trace.1"].figure.layout.xaxis.title.text == "leapfrogs"
     for number in (1, 2, 3):
         line = charts[f"trace.{number}"].figure.data[0]
