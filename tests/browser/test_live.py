@@ -500,8 +500,8 @@ def test_a_click_on_a_file_is_never_lost(same_app: Page, moved: bool) -> None:
 def test_results_of_earlier_settings_are_faded(same_app: Page) -> None:
     say(same_app, faded=True)
     expect(place(same_app, "small")).to_have_class(re.compile("mahmc-faded"))
-    expect(chart(same_app, "Two chains")).to_have_css("opacity", "0.35")
-    expect(same_app.locator(".live-tile").first).to_have_css("opacity", "0.35")
+    expect(chart(same_app, "Two chains")).to_have_css("opacity", "0.75")
+    expect(same_app.locator(".live-tile").first).to_have_css("opacity", "0.75")
     expect(place(same_app, "lines")).to_have_css("opacity", "1")
     say(same_app, faded=False)
     expect(chart(same_app, "Two chains")).to_have_css("opacity", "1")
