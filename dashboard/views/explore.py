@@ -19,7 +19,17 @@ from dashboard.views import beads, origin, present, traces, words
 from dashboard.views.beside import Beside, columns
 from dashboard.views.tiles import awaited, of_run
 from dashboard.views.view import (
-    AT_A_PACE, HEIGHT, SECONDS, SOON, ChartRequest, Line, Remark, View, lines, remarks, status,
+    AT_A_PACE,
+    HEIGHT,
+    SECONDS,
+    SOON,
+    ChartRequest,
+    Line,
+    Remark,
+    View,
+    lines,
+    remarks,
+    status,
 )  # fmt: skip
 from dashboard.views.warnings import antithetic, warnings
 from dashboard.work import files
