@@ -15,8 +15,8 @@ from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.presets import PRESETS, TIMING, Preset
 from dashboard.views import explore
 from dashboard.work import estimates as estimating
+from dashboard.work.exploring import MOST_KEPT, MOST_NAME, MOST_PINS
 from dashboard.work.job import Status
-from dashboard.work.tab import MOST_KEPT, MOST_NAME, MOST_PINS
 from mahmc.samplers import SAMPLERS
 from mahmc.targets import FAMILIES
 from tests.support.pages import (
@@ -184,7 +184,7 @@ def test_a_link_to_settings_that_were_run_shows_their_results_again(monkeypatch:
         assert not explore.ViewState(tab.settings["explore"], tab.snapshot()).stale
     tab.follow("explore", links[0])  # the oldest is gone
     assert explore.ViewState(tab.settings["explore"], tab.snapshot()).stale
-    monkeypatch.setattr("dashboard.work.tab.KEPT_BYTES", 1)
+    monkeypatch.setattr("dashboard.work.exploring.KEPT_BYTES", 1)
     tab.follow("explore", links[4])
     assert tab.kept == ()
     tab.follow("explore", links[2])

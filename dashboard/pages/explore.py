@@ -16,8 +16,8 @@ from dashboard.views.explore import AT_REST, FULL_CHARTS, LIVE_CHARTS, ViewState
 from dashboard.widgets import controls, sampling, slots, trajectory, uploading
 from dashboard.widgets.controls import Controls, bound
 from dashboard.widgets.markup import unmarked
+from dashboard.work.exploring import MOST_NAME, MOST_PINS, Pin
 from dashboard.work.job import Status
-from dashboard.work.tab import MOST_NAME, MOST_PINS, Pin
 from mahmc import RunSpec
 from mahmc.targets import FAMILIES, Target
 

@@ -19,9 +19,10 @@ from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, sta
 from dashboard.views.warnings import warnings
 from dashboard.work import files
 from dashboard.work.estimates import Estimates
+from dashboard.work.exploring import EXPLORE
 from dashboard.work.job import Snapshot
 from dashboard.work.runs import RunResult
-from dashboard.work.tab import EXPLORE, TabSnapshot
+from dashboard.work.tab import TabSnapshot
 from mahmc import RunSpec
 from mahmc.compare import Interval
 from mahmc.samplers import EVERY_SAMPLER

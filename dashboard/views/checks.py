@@ -217,7 +217,7 @@ class ViewState:
         if cell is None:
             return []
         found = [*cell.findings.values(), *([self.agreement] if self.kind == AGREEMENT and self.agreement else [])]
-        return lines([sentence(finding) for finding in found])
+        return lines([squares.sentence(finding) for finding in found])
 
     @property
     def kinds(self) -> list[str]:
@@ -300,24 +300,7 @@ class ViewState:
 
     def comparisons(self) -> pd.DataFrame | None:
         """Every comparison of the finding that is looked at, smallest corrected p-value first."""
-        finding = self.finding
-        if finding is None or not finding.comparisons:
-            return None
-        frame = pd.DataFrame(finding.comparisons).drop(columns="family")
-        frame = frame.rename(columns={"what": "compared", "p_value": "p-value"})
-        frame.insert(2, "corrected", finding.corrected)
-        if frame["estimate"].notna().any():
-            frame["z-score"] = [c.z for c in finding.comparisons]
-            return frame
-        return frame.drop(columns=["estimate", "truth", "error"])
-
-
-def sentence(finding: Finding) -> Line:
-    """A finding in words."""
-    verdict = finding.verdict
-    return Line(
-        finding.words, tone=squares.TONES[verdict], lead=f"{squares.SYMBOLS[verdict]} {finding.check.capitalize()}"
-    )
+        return exhibits.comparisons(self.finding) if self.finding is not None else None
 
 
 def report_name(settings: CheckSettings) -> str:

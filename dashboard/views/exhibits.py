@@ -1,4 +1,4 @@
-"""Charts of findings."""
+"""Charts and tables of findings."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from dashboard import figures
@@ -107,3 +108,16 @@ def z_scores(cell: Cell) -> Chart:
     most = max(factors(finding.comparisons).values(), default=1)
     critical = float(stats.t.isf(finding.level / margins.ROUNDS / most / 2.0, freedom))
     return figures.z_bars([(c.what, c.z) for c in finding.comparisons], critical, cell.sampler)
+
+
+def comparisons(finding: Finding) -> pd.DataFrame | None:
+    """All comparisons of a finding as a table, the smallest corrected p-value first; None if there are none."""
+    if not finding.comparisons:
+        return None
+    frame = pd.DataFrame(finding.comparisons).drop(columns="family")
+    frame = frame.rename(columns={"what": "compared", "p_value": "p-value"})
+    frame.insert(2, "corrected", finding.corrected)
+    if frame["estimate"].notna().any():
+        frame["z-score"] = [c.z for c in finding.comparisons]
+        return frame
+    return frame.drop(columns=["estimate", "truth", "error"])

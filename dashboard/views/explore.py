@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from dashboard import figures
-from dashboard.figures import Chart
 from dashboard.settings.explore import ExploreSettings
 from dashboard.settings.uploads import Upload
-from dashboard.views import beads, origin, present, traces, words
+from dashboard.views import beads, origin, present, words
 from dashboard.views.beside import Beside, columns
+from dashboard.views.run_charts import RunCharts
 from dashboard.views.tiles import awaited, of_run
 from dashboard.views.view import (
     AT_A_PACE,
@@ -34,10 +33,11 @@ from dashboard.views.view import (
 from dashboard.views.warnings import antithetic, warnings
 from dashboard.work import files
 from dashboard.work.estimates import Estimates
+from dashboard.work.exploring import EXPLORE
 from dashboard.work.files import File
 from dashboard.work.job import Snapshot, Status
 from dashboard.work.runs import RunResult
-from dashboard.work.tab import EXPLORE, TabSnapshot
+from dashboard.work.tab import TabSnapshot
 from mahmc import InvalidInput, RunSpec, diagnostics
 from mahmc.run import memory_needed, scalar_names
 from mahmc.targets import Target
@@ -240,15 +240,16 @@ class ViewState:
         size = self.result.done if self.result else 0
         if self.beside is not None:
             yield from self.beside.charts()
-        for place, title, make in self._makers(target, name):
+        drawn = self._drawn(target)
+        for place, title, make in drawn.live(self.names) if self.full else drawn.first():
             is_trace = place == "trace"
             seen = (*about, self.settings.window, self.settings.lines) if is_trace else about
-            closer = self._closer_trace if is_trace else None
+            closer = drawn.closer_trace if is_trace else None
             if self.beside is None or place not in LIVE_CHARTS:
                 titled = f"{title}: {self.main_title}" if self.main_title else title
                 yield ChartRequest(place, seen, size, make, titled, HEIGHT, self.origin, closer, stem=self._stem(place))
         if self.full and self.at_rest:
-            for place, make in self._makers_at_rest().items():
+            for place, make in drawn.at_rest().items():
                 yield ChartRequest(place, (number, name), size, make, origin=self.origin, stem=self._stem(place))
         if self.full:
             yield from beads.requests(self.settings.choices, self.settings.seed)
@@ -259,67 +260,10 @@ class ViewState:
         assert spec is not None
         return files.stem(spec, self.name if place in OF_QUANTITY else "")
 
-    def _makers(self, target: Target, name: str) -> Iterator[tuple[str, str, Callable[[], Chart]]]:
-        """Place, title and maker of each chart."""
-        yield "trace", "Trace by chain", self._trace
-        title = "Distribution against the truth" if target.truth.of(name) else "Distribution (the truth is unknown)"
-        yield "density", title, lambda: self._distribution(name)
-        if self.full:
-            look = target.shown
-            if look.discrete and look.discrete != name and look.discrete in self.names:
-                discrete = f"Discrete part: {figures.plain(look.discrete_title)}"
-                yield "mass", discrete, lambda: self._distribution(look.discrete)
-            yield "mean", "Running mean", self._running_mean
-            yield "rates", "Running acceptance", self._running_acceptance
-
-    def _draws(self, name: str) -> np.ndarray:
-        return self.result.get(name) if self.result is not None else np.empty((0, 0))
-
-    @property
-    def _sampler(self) -> str:
-        return self.job.result.spec.sampler if self.job else self.settings.choices.sampler
-
-    def _trace(self) -> Chart:
+    def _drawn(self, target: Target) -> RunCharts:
+        sampler = self.job.result.spec.sampler if self.job else self.settings.choices.sampler
         alive = self.job is not None and self.job.alive
-        return traces.trace(self.result, self.settings, self.name, self._sampler, alive)
-
-    def _closer_trace(self, low: float, high: float) -> Chart:
-        return traces.trace(self.result, self.settings, self.name, self._sampler, alive=False, between=(low, high))
-
-    def _running_mean(self) -> Chart:
-        truth = self.target.truth.of(self.name) if self.target else None
-        return figures.running_mean(self._draws(self.name), truth, self.name, self._sampler)
-
-    def _running_acceptance(self) -> Chart:
-        history = self.result.acceptance_history() if self.result else (np.empty(0, int), {})
-        return figures.running_acceptance(*history, self._sampler)
-
-    def _distribution(self, name: str) -> Chart:
-        """The histogram of the run."""
-        target = self.target
-        assert target is not None
-        x = self._draws(name)
-        runs = [("this run", self._sampler, x)] if self.result is not None else []
-        truth = target.truth.of(name)
-        discrete = truth.discrete if truth else np.issubdtype(x.dtype, np.integer)
-        return (figures.mass if discrete else figures.density)(runs, truth, name)
-
-    def _makers_at_rest(self) -> dict[str, Callable[[], Chart]]:
-        """The charts of a run that has stopped, by place."""
-        assert self.target is not None
-        look, name, sampler = self.target.shown, self.name, self._sampler
-        one, two = look.pair
-
-        def scatter() -> Chart:
-            colour = self._draws(look.colour) if look.colour else None
-            return figures.scatter(self._draws(one), self._draws(two), (one, two), sampler, colour, look.colour)
-
-        return {
-            "autocorrelation": lambda: figures.autocorrelation(self._draws(name), name, sampler),
-            "ranks": lambda: figures.ranks(self._draws(name), name, sampler),
-            "scatter": scatter,
-            "energy": lambda: figures.energy(self._draws("energy"), sampler),
-        }
+        return RunCharts(self.result, target, self.settings, self.name, sampler, alive)
 
     # -------------------------------------------------------------------------------------------- table
 

@@ -1,10 +1,11 @@
-"""The cells of the matrix of verdicts, as the page shows them."""
+"""The cells of the matrix of verdicts and their findings, as the page shows them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from mahmc.checks import Cell, Verdict
+from dashboard.views.view import Line
+from mahmc.checks import Cell, Finding, Verdict
 
 SYMBOLS = {Verdict.RIGHT: "✓", Verdict.WRONG: "✕", Verdict.UNCLEAR: "?"}
 WORDS = {Verdict.RIGHT: "right", Verdict.WRONG: "wrong", Verdict.UNCLEAR: "not enough"}
@@ -40,3 +41,9 @@ def of(found: Cell | None, running: str, planned: bool) -> Square:
     if found is not None and found.findings:
         return Square("open", "–", "stopped", f"{len(found.findings)} of {len(found.checks)} checks")
     return Square("open", "–", "not run")
+
+
+def sentence(finding: Finding) -> Line:
+    """A finding in words."""
+    verdict = finding.verdict
+    return Line(finding.words, tone=TONES[verdict], lead=f"{SYMBOLS[verdict]} {finding.check.capitalize()}")
