@@ -600,7 +600,7 @@ def test_pin_compare_rename_reopen_unpin() -> None:
 def test_pins_tell_what_is_not_as_usual_and_bring_it_back() -> None:
     page = opened(target="gmm", view="full", schedule="iid(20, 0.8)", outer="none", **SMALL)
     page.press("Run").ended().press("Pin this run")
-    assert page.tab.pins[0].name == "MAHMC (epsilon 0.3, iid(20, 0.8), outer none)"
+    assert page.tab.pins[0].name == "MAHMC (ε 0.3, iid(20, 0.8), outer none)"
     page.set("Schedule", "alternate").press("Reopen")
     assert page.spec == page.tab.pins[0].job.work.spec
 

@@ -5,6 +5,7 @@ Values chosen for other targets and samplers are kept: they are there again when
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -212,6 +213,14 @@ class Choices:
             outer, usual = self.outer(sampler)
             found["outer"] = Entry(OneOf((*self.family().density.updates, NONE)), outer, usual, (*place, "outer"))
         return {f"{prefix}{name}": entry for name, entry in found.items()}
+
+
+def in_symbols(spec: RunSpec) -> str:
+    """The choices for a sampler with the symbols of the paper: "ε 0.04, L 10, Nᵁ 10"."""
+    text = spec.summary
+    for name in spec.values:
+        text = re.sub(rf"\b{name} ", f"{PARAMETERS[name].symbol or name} ", text, count=1)
+    return text
 
 
 @lru_cache(maxsize=32)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dashboard import figures
 from dashboard.figures import Chart, look
+from dashboard.settings.choices import in_symbols
 from dashboard.settings.explore import ExploreSettings
 from dashboard.views import origin, words
 from dashboard.views.tiles import of_run
@@ -166,7 +167,7 @@ class Beside:
         spec, each = column.spec, column.spec.leapfrogs_per_draw
         cost = f"{spec.draws:,} draws × {each:,.4g} leapfrogs = {spec.draws * each:,.0f} leapfrogs of each chain"
         return [
-            Line(words.chosen(spec), lead=column.title, swatch=figures.SAMPLER_COLOURS[spec.sampler]),
+            Line(in_symbols(spec), lead=column.title, swatch=figures.SAMPLER_COLOURS[spec.sampler]),
             Line(cost, tone="note"),
         ]
 

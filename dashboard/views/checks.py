@@ -14,6 +14,7 @@ from dashboard import figures
 from dashboard.settings import link
 from dashboard.settings.checks import AGREEMENT, CUSTOM, CheckSettings, sampler_title
 from dashboard.settings.checks import rows as sampler_rows
+from dashboard.settings.choices import in_symbols
 from dashboard.views import beads, contest, exhibits, origin, squares
 from dashboard.views.view import HEIGHT, ChartRequest, Line, Remark, View, lines, remarks, status
 from dashboard.work.checks import CheckProgress, Identity, identity
@@ -209,7 +210,7 @@ class ViewState:
         cell = self.chosen
         target = cell.case.title if cell.case.name != CUSTOM else origin.of_target(cell.target)
         ours = cell.sampler in EVERY_SAMPLER
-        chosen = RunSpec.of(cell.target, cell.sampler, **cell.chosen).summary if ours else ""
+        chosen = in_symbols(RunSpec.of(cell.target, cell.sampler, **cell.chosen)) if ours else ""
         of = f"{sampler_title(cell.sampler)} on {target}"
         return " · ".join(filter(None, [of, chosen, self._strictness]))
 

@@ -11,6 +11,7 @@ from typing import Any
 from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings import link
+from dashboard.settings.choices import in_symbols
 from dashboard.settings.compare import SAME_MEAN, CompareSettings, second_label
 from dashboard.views import origin, side_by_side, words
 from dashboard.views.view import ChartRequest, Line, Remark, Tile, View, lines, remarks, status, table
@@ -116,7 +117,7 @@ class ViewState:
     def _status(self) -> dict[str, Any]:
         if self.job is None:
             text = "All samplers get the same number of leapfrogs, in several replicates. Press Run."
-            awaited = [Tile(name, "–", "Press Run to see this number.") for name in self.settings.able()]
+            awaited = [Tile(tables.titled(name), "–", "Press Run to see this number.") for name in self.settings.able()]
             return status(text, tiles=awaited)  # they keep the room of the tiles to come
         job, result = self.job, self.job.result
         return status(_status_line(job), result.share, self._by_sampler(result.found))
@@ -147,9 +148,14 @@ class ViewState:
         last = ("settings", "target")
         names = [name for name in self.rows[0] if name.startswith("times")]
         names = ["sampler", *names, *(name for name in self.rows[0] if name not in ("sampler", *names, *last)), last[0]]
-        rows = [row | {"sampler": tables.titled(str(row["sampler"]))} for row in self.rows]
+        rows = [row | self._in_words(str(row["sampler"])) for row in self.rows]
         columns = [_column(name).replace("times ", "times\u00a0") for name in names]
         return table(columns, [[_cell(row[name]) for name in names] for row in rows], f"{self.measure} · {self.origin}")
+
+    def _in_words(self, label: str) -> dict[str, str]:
+        """A sampler's title and its settings, for a row of the table."""
+        assert self.found is not None
+        return {"sampler": tables.titled(label), "settings": in_symbols(self.found.entries[label].spec)}
 
     def _files(self) -> list[dict[str, str]]:
         assert self.job is not None

@@ -13,6 +13,7 @@ import numpy as np
 from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.settings.checks import CONTEST_DRAWS, CONTESTS, WHERE_IT_TELLS, CheckSettings
+from dashboard.settings.choices import in_symbols
 from dashboard.views import words
 from dashboard.views.view import ChartRequest, Line, Remark, lines, remarks, status
 from dashboard.work.contests import ContestResult
@@ -131,7 +132,7 @@ class ViewState:
         assert self.job is not None
         found = self.job.result
         size = f"{found.chains} chains × {self.draws:,} draws"
-        return f"{self.title} · {found.runs[sampler].spec.summary} · {size} · seed {found.seed}"
+        return f"{self.title} · {in_symbols(found.runs[sampler].spec)} · {size} · seed {found.seed}"
 
     def _words(self, sampler: str) -> Line:
         assert self.job is not None

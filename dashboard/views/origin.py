@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.settings.choices import family
-from dashboard.views import words
+from dashboard.settings.choices import family, in_symbols
 from mahmc import Comparison, RunSpec
 from mahmc.targets import Target
 
@@ -28,7 +27,7 @@ def of_run(spec: RunSpec, target: Target) -> str:
     """A run: "HMC on MDC · ε 0.035, L 40 · 16 chains × 20,000 draws · seed 0"."""
     thinned = f", every {spec.thin}th" if spec.thin > 1 else ""
     size = f"{spec.chains:,} chains × {spec.draws:,} draws{thinned}"
-    return f"{spec.method.title} on {of_target(target)} · {words.chosen(spec)} · {size} · seed {spec.seed}"
+    return f"{spec.method.title} on {of_target(target)} · {in_symbols(spec)} · {size} · seed {spec.seed}"
 
 
 def of_comparison(found: Comparison) -> str:
@@ -39,7 +38,7 @@ def of_comparison(found: Comparison) -> str:
 
 def of_entry(found: Comparison, label: str) -> str:
     """The first replicate of one sampler of a comparison."""
-    summary = words.chosen(found.entries[label].spec)
+    summary = in_symbols(found.entries[label].spec)
     return f"{of_target(found.target)} · {summary} · {found.budget:,} leapfrogs · seed {found.seed}"
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 
 from dashboard.work.job import Snapshot, Status
 from dashboard.work.runs import RunResult
-from mahmc import RunSpec
-from mahmc.samplers import PARAMETERS
 
 EARLIER = "These results belong to earlier settings. Press Run for results with the present settings."
 
@@ -43,14 +40,6 @@ def seconds(value: float) -> str:
     if math.isnan(value):
         return "…"
     return f"{value / 60:.1f} min" if value >= 100 else f"{value:.1f} s"
-
-
-def chosen(spec: RunSpec) -> str:
-    """The choices for a sampler with the symbols of the paper: "ε 0.04, L 10, Nᵁ 10"."""
-    text = spec.summary
-    for name in spec.values:
-        text = re.sub(rf"\b{name} ", f"{PARAMETERS[name].symbol or name} ", text, count=1)
-    return text
 
 
 def run_status(job: Snapshot[RunResult] | None) -> str:

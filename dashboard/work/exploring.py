@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard.settings import link, presets
+from dashboard.settings.choices import in_symbols
 from dashboard.settings.entries import Settings
 from dashboard.settings.explore import LOOKS, SLOTS, ExploreSettings
 from dashboard.work.job import Job
@@ -205,7 +206,7 @@ class ExploreRuns(TabState):
         if job is None or len(self.pins) >= MOST_PINS or any(pin.job is job for pin in self.pins):
             return
         spec = job.work.spec
-        self.pins = (*self.pins, Pin(f"{spec.method.label} ({spec.summary})"[:MOST_NAME], job))
+        self.pins = (*self.pins, Pin(f"{spec.method.label} ({in_symbols(spec)})"[:MOST_NAME], job))
         self._watch()
 
     def rename(self, number: int, name: str) -> None:

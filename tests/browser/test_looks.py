@@ -40,21 +40,25 @@ OF_STREAMLIT: dict[str, str] = {}
 QUERIES: dict[str, dict[str, object]] = {
     "": {},
     "explore": {"target": "gmm", "view": "full", **SMALL},
+    "explore, side by side": {"target": "gmm", "2.sampler": "hmc", **SMALL},
     "compare": {"target": "gmm", "budget": 48_000, "replicates": 2},
     "checks": {"budget": 0.02, "own": 1},
 }
 RUN = {"explore": ("Run", FINISHED), "compare": ("Run", "Finished: "), "checks": ("Check this cell", "Finished: ")}
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_axe_finds_nothing_serious(page: Page, serve: Servers, name: str) -> None:
+@pytest.mark.parametrize("shown", QUERIES)
+def test_nothing_jumps_and_axe_finds_nothing_serious(page: Page, serve: Servers, shown: str) -> None:
     """On each page with its results and its files, in both themes: contrast of texts, names of controls, roles."""
-    open_page(page, address(serve, name, QUERIES[name]), TITLES.get(name, "A laboratory for mixed samplers"))
+    name = shown.partition(",")[0]
+    open_page(page, address(serve, name, QUERIES[shown]), TITLES.get(name, "A laboratory for mixed samplers"))
     if name in RUN:
         button, end = RUN[name]
+        page.evaluate(WATCH_SHIFTS)
         main_part(page).get_by_role("button", name=button, exact=True).click()
         says(page, end)
         settled(page)
+        assert page.evaluate("() => window.shifted") <= MOST_SHIFT
         open_files(page)
     page.evaluate(AXE)
     found = []

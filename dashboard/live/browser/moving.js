@@ -3,6 +3,7 @@
 
 class Moving {
   static SECONDS = 24; // from the first draw to the last
+  static FRAME = 33; // milliseconds between two drawings, at least: chains may run on the same cores
   static BINS = 80;
   static TRAIL = 12; // draws that fade behind the chain
 
@@ -56,7 +57,7 @@ class Moving {
     this.before = now;
     if (this.visible) {
       this.at = Math.min(this.length, this.at + (seconds * this.length) / Moving.SECONDS);
-      this.draw();
+      if (now - (this.drawn ?? 0) >= Moving.FRAME) this.draw((this.drawn = now));
     }
     if (this.at >= this.length) this.pause();
     else this.frame = requestAnimationFrame((next) => this.advance(next));
