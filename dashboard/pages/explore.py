@@ -22,6 +22,7 @@ from mahmc import RunSpec
 from mahmc.targets import FAMILIES, Target
 
 SIZE = ("chains", "draws")  # of a run; the seed follows
+QUANTITY_WIDTH = 280  # pixels
 RECORDED = ("warmup", "thin")
 
 
@@ -117,13 +118,13 @@ def body(here: Controls, shown: ViewState) -> None:
     with page.place("live"):
         component.part("status", "status")
         component.part("origin", "lines")
-        component.part("remarks", "remarks", room=0 if shown.beside else 2)
+        component.part("remarks", "remarks", room=0 if shown.beside else 1)
         if shown.beside is not None:
             component.part("ratio", "lines")
     with page.place("repeated"):
         if shown.repeated:
             _offer_new_seed(here)
-    with page.place("quantity"):
+    with page.place("quantity"), st.container(horizontal=True, vertical_alignment="bottom", key="explore.shown"):
         _choose_quantity(here, shown)
         watching.choose_trace(here)
     with page.place("beside"):
@@ -188,7 +189,7 @@ def _choose_quantity(here: Controls, shown: ViewState) -> None:
         "Quantity", shown.names, shown.names.index(shown.name), format_func=labels.__getitem__,
         disabled=shown.target.name != here.settings.choices.target,
         **bound(key, shown.name, lambda name: here.take("quantity", name)),
-        help="The quantity that tiles, trace, histogram and running mean show.",
+        help="The quantity that tiles, trace, histogram and running mean show.", width=QUANTITY_WIDTH,
     )  # fmt: skip
 
 

@@ -38,10 +38,9 @@ def choose_pace(here: Controls, shown: ViewState) -> None:
 
 def choose_trace(here: Controls) -> None:
     """What the trace shows."""
-    with st.container(horizontal=True, key="explore.trace.row"):
-        controls.segmented(here, "trace", "Draws in the trace while chains run",
-                           {"last": "Last draws", "all": "All draws"})  # fmt: skip
-        controls.segmented(here, "lines", "Chains in the trace", {"four": "4 chains", "all": "All chains"})
+    controls.segmented(here, "trace", "Draws in the trace while chains run",
+                       {"last": "Last draws", "all": "All draws"})  # fmt: skip
+    controls.segmented(here, "lines", "Chains in the trace", {"four": "4 chains", "all": "All chains"})
 
 
 def present(here: Controls, shown: ViewState) -> None:

@@ -11,7 +11,7 @@ from dashboard.work.job import Snapshot
 from dashboard.work.runs import RunResult
 from mahmc import RunSpec
 
-PACE_TITLES: Mapping[str, str] = {"1": "1", "10": "10", "100": "100", "1000": "1 000", "max": "Fastest"}
+PACE_TITLES: Mapping[str, str] = {"1": "1", "10": "10", "100": "100", "1000": "1,000", "max": "Fastest"}
 
 
 MOST_REMARKS = 1  # the first is the most important, and charts need the room

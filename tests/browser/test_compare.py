@@ -106,7 +106,7 @@ def is_faded(page: Page, charts: set[str], words: dict[str, str]) -> None:
     """Until the charts are faded; then words at these places, and those that say so, can be read."""
     expect(place(page, "remarks")).to_contain_text(EARLIER, timeout=WAIT)
     for name in charts:
-        until(page, partial(chart(page, name).evaluate, OPACITY), 0.35)
+        until(page, partial(chart(page, name).evaluate, OPACITY), 0.72)
         origin = place(page, name).locator(".live-origin")
         assert "Earlier settings" in origin.evaluate("node => getComputedStyle(node, '::before').content")
         assert origin.evaluate(CONTRAST) >= 4.5
