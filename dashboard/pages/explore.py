@@ -113,8 +113,6 @@ def body(here: Controls, shown: ViewState) -> None:
     page.problem(here, "" if shown.spec else here.tab.specs()[1])
     with page.place("guide"):
         _guide(here)
-    with page.place("pace"):
-        watching.choose_pace(here, shown)
     with page.place("live"):
         component.part("status", "status")
         component.part("origin", "lines")
@@ -152,6 +150,7 @@ def _head(here: Controls, shown: ViewState) -> None:
         else:
             st.button("Run", key="explore.main.run", icon=":material/play_arrow:", type="primary", on_click=_run,
                       args=(here,), disabled=shown.spec is None)  # fmt: skip
+        watching.choose_pace(here, shown)
     with page.place("data"):
         if shown.spec is not None and shown.spec.data:
             title = FAMILIES[shown.spec.target].short_title

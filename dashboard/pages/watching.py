@@ -15,21 +15,24 @@ from dashboard.widgets import controls
 from dashboard.widgets.controls import Controls
 from dashboard.work.job import Status
 
+PACE_HELP = (
+    "The pace beside this button is in draws a second of each chain. The warm-up is always fast: set it to 0 to watch "
+    "chains from their start. The draws are the same at any pace."
+)
+
 
 def choose_pace(here: Controls, shown: ViewState) -> None:
     """How fast the run draws, with pause and single draws. All of this works while the run goes on."""
     tab, job = here.tab, shown.present
     running = job is not None and job.alive and not job.result.paused
-    with st.container(horizontal=True, vertical_alignment="bottom", key="explore.pace.row"):
-        controls.segmented(
-            here, "pace", "Draws a second", keys.PACE_TITLES, hidden=False,
-            help="The pace of each chain after the warm-up, which is always fast. The draws are the same at any pace. "
-                 "Set the warm-up to 0 to watch chains from their start.",
-        )  # fmt: skip
+    with st.container(horizontal=True, width="content", vertical_alignment="center", key="explore.pace.row"):
+        controls.segmented(here, "pace", "Draws a second", keys.PACE_TITLES)
         if running or job is None or not (job.alive or job.status is Status.STOPPED):
-            st.button("Pause", icon=":material/pause:", key="explore.pause", on_click=tab.pause, disabled=not running)
+            st.button("Pause", icon=":material/pause:", key="explore.pause", on_click=tab.pause, disabled=not running,
+                      help=f"Make no more draws until Continue. {PACE_HELP}")  # fmt: skip
         else:
-            st.button("Continue", icon=":material/resume:", key="explore.goon", on_click=tab.resume, args=("explore",))
+            st.button("Continue", icon=":material/resume:", key="explore.goon", on_click=tab.resume, args=("explore",),
+                      help=f"Go on with the next draw. {PACE_HELP}")  # fmt: skip
         st.button("Step", icon=":material/skip_next:", key="explore.step", on_click=tab.step,
                   disabled=shown.spec is None, help="Make one draw of each chain, and pause")  # fmt: skip
         st.button("Present", icon=":material/present_to_all:", key="explore.present", on_click=here.take,

@@ -11,7 +11,7 @@ from dashboard.work.job import Snapshot
 from dashboard.work.runs import RunResult
 from mahmc import RunSpec
 
-PACE_TITLES: Mapping[str, str] = {"1": "1", "10": "10", "100": "100", "1000": "1,000", "max": "Fastest"}
+PACE_TITLES: Mapping[str, str] = {"1": "1/s", "10": "10/s", "100": "100/s", "1000": "1,000/s", "max": "Fastest"}
 
 
 MOST_REMARKS = 1  # the first is the most important, and charts need the room
@@ -29,15 +29,18 @@ def keys(settings: ExploreSettings, job: Snapshot[RunResult] | None) -> list[dic
     running = job is not None and job.alive and not job.result.paused
     going_on = job is not None and not running and (job.alive or job.status == "stopped")
     space = ("pause", "pause") if running else ("go on", "resume") if going_on else ("run", "run")
-    unit = {"1": " draw a second", "max": ""}.get(settings.pace, " draws a second")
-    pace = f"{PACE_TITLES[settings.pace]}{unit}"
     return [
         {"keys": [" "], "title": "Space", "text": space[0], "action": space[1]},
         {"keys": ["r", "R"], "title": "R", "text": "run", "action": "run"},
         {"keys": ["s", "S", "ArrowRight"], "title": "S", "text": "step", "action": "step"},
         {"keys": ["n", "N"], "title": "N", "text": "next preset", "action": "next"},
         {"keys": ["-", "ArrowDown"], "title": "\u2212", "text": "slower", "action": "slower"},
-        {"keys": ["+", "=", "ArrowUp"], "title": "+", "text": f"faster ({pace})", "action": "faster"},
+        {
+            "keys": ["+", "=", "ArrowUp"],
+            "title": "+",
+            "text": f"faster ({PACE_TITLES[settings.pace]})",
+            "action": "faster",
+        },
         {"keys": ["Escape"], "title": "Esc", "text": "leave", "action": "leave"},
     ]
 

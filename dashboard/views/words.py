@@ -39,7 +39,9 @@ def seconds(value: float) -> str:
     """A time in seconds or minutes; "…" if unknown."""
     if math.isnan(value):
         return "…"
-    return f"{value / 60:.1f} min" if value >= 100 else f"{value:.1f} s"
+    if value >= 100:
+        return f"{value / 60:.1f} min"
+    return f"{value:.1f} s" if value >= 1 else f"{value:.2g} s"
 
 
 def run_status(job: Snapshot[RunResult] | None) -> str:

@@ -93,6 +93,7 @@ class Chart {
     setAttribute(this.node, "aria-label", alt);
     setText(this.title, title);
     setText(this.origin, origin);
+    setAttribute(this.origin, "title", origin); // in full, if it is cut
     this.save.of(title || alt);
     this.look();
   }

@@ -9,7 +9,9 @@ class Remarks {
   }
 
   show(remarks) {
-    this.node.tabIndex = remarks.length ? 0 : -1; // so that the keyboard can scroll
+    this.node.tabIndex = remarks.length ? 0 : -1; // so that the keyboard can show all of them
+    this.node.toggleAttribute("data-more", remarks.length > 1);
+    if (remarks.length > 1) setAttribute(this.node, "data-more", `+${remarks.length - 1} more`);
     sized(this.node, remarks.length, newRemark);
     remarks.forEach(({ text, tone }, i) => {
       const box = this.node.children[i];
