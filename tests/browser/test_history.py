@@ -155,7 +155,7 @@ def test_settings_results_and_history_on_a_walk_through_all_pages(page: Page, se
 
     go_to(page, "Compare")
     begin = entries(page)
-    main_part(page).get_by_role("button", name="hmc", exact=True).click()  # opens this sampler of the comparison
+    main_part(page).get_by_role("button", name="HMC", exact=True).click()  # opens this sampler of the comparison
     shown(page, "Explore")
     until(page, lambda: query(page).get("sampler"), "hmc")
     assert entries(page) == begin + 1

@@ -206,7 +206,8 @@ def test_a_chart_has_its_words(same_app: Page) -> None:
         expect(same_app.locator(f'.live-chart[role="figure"][aria-label="{name}"]')).to_have_count(1)
     small = place(same_app, "small")
     expect(small.locator(".live-chart-title")).to_have_text("Title of small")
-    wait_for(small, "node => node.lastElementChild.textContent === `Caption ${node.children[1]._fullData[0].y[0]}`")
+    drawn = "node.querySelector('.live-chart')._fullData[0].y[0]"
+    wait_for(small, f"node => node.lastElementChild.textContent === `Caption ${{{drawn}}}`")
 
 
 def test_a_zoom_outlives_updates(app: Page) -> None:
