@@ -196,13 +196,15 @@ class Comparison:
         return min(1.0, (self._done + under_way) / self.total)
 
     def stop(self) -> None:
-        """Stop now, from any thread. Replicates that are done are kept.
+        """Stop now, from any thread. Replicates that are done are kept, with a replicate that waits to be measured.
 
         Examples
         --------
-        >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+        >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=4, chains=4)
         >>> for step in found:
         ...     found.stop()
+        >>> found
+        <Comparison of hmc on gmm: 2 of 4 replicates of 160,020 leapfrogs, seed 0>
         >>> found.finished
         False
         """
