@@ -78,9 +78,7 @@ def _add_scatter(sheet: Sheet, trace: Trace, number: int, before: Data | None) -
     return y
 
 
-def _add_markers(
-    sheet: Sheet, trace: Trace, name: str, ink: str, label: str | None, places: tuple[Data, Data]
-) -> None:
+def _add_markers(sheet: Sheet, trace: Trace, name: str, ink: str, label: str | None, places: tuple[Data, Data]) -> None:
     """Add the markers of a trace. If points have symbols of their own, the points of each symbol are added together."""
     marker = trace.get("marker", {})
     if isinstance(marker.get("symbol", ""), str):
