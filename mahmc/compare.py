@@ -150,7 +150,8 @@ class Comparison:
             sized = {"draws": round(self.budget / per_draw), "warmup": round(warmup / per_draw)}
             self.entries[label] = Entry(label, spec.on(self.target, **sized))
         self.seconds = 0.0
-        self._done = 0
+        self._done = 0  # replicates that are measured
+        self._made = 0  # replicates that are sampled
         self._run: Run | None = None
         self._stopped = False
         self._intervals: dict[tuple[Any, ...], Interval] = {}  # results so far, by sampler, quantity and cost
@@ -191,24 +192,27 @@ class Comparison:
 
     @property
     def share(self) -> float:
-        """The share of the work that is done, including the current replicate."""
-        under_way = self._run.progress.share if self._run is not None else 0.0
-        return min(1.0, (self._done + under_way) / self.total)
+        """The share of the work that is done, with the current replicate, and with one that waits to be measured."""
+        run = self._run  # another thread may set it to None
+        return min(1.0, (self._made + (run.progress.share if run is not None else 0.0)) / self.total)
 
     def stop(self) -> None:
-        """Stop now, from any thread. Replicates that are done are kept.
+        """Stop now, from any thread. Replicates that are done are kept, with a replicate that waits to be measured.
 
         Examples
         --------
-        >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=2, chains=4)
+        >>> found = mahmc.Comparison("gmm", ["hmc"], gradients=160_000, replicates=4, chains=4)
         >>> for step in found:
         ...     found.stop()
+        >>> found
+        <Comparison of hmc on gmm: 2 of 4 replicates of 160,020 leapfrogs, seed 0>
         >>> found.finished
         False
         """
         self._stopped = True
-        if self._run is not None:
-            self._run.stop()
+        run = self._run  # another thread may set it to None
+        if run is not None:
+            run.stop()
 
     def __iter__(self) -> Iterator[ReplicateDone]:
         self._stopped = False  # here, not at the first step, so that an early stop is not lost
@@ -216,7 +220,7 @@ class Comparison:
 
     def _steps(self) -> Iterator[ReplicateDone]:
         """Sample each replicate while the replicate before it is measured on another thread."""
-        begin = time.perf_counter() - self.seconds
+        begin, self._made = time.perf_counter() - self.seconds, self._done
         measured: Future[Measures] | None = None
         with ThreadPoolExecutor(1, "measures") as beside:
             try:
@@ -262,6 +266,7 @@ class Comparison:
             return None
         run.advance_all()
         self._run = None
+        self._made += run.finished
         return run if run.finished else None
 
     def _added(self, found: Measures, begin: float) -> ReplicateDone:

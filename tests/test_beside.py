@@ -174,12 +174,12 @@ def test_all_runs_have_the_same_axes_tiles_and_files() -> None:
         assert len({(layout.xaxis.range, layout.yaxis.range) for layout in layouts}) == 1
         assert layouts[0].xaxis.range is not None
         assert layouts[0].yaxis.range is not None
-    assert charts["trace.1"].figure.layout.xaxis.title.text == "leapfrogs"
+    assert charts["trace.1"].figure.layout.xaxis.title.text == "leapfrogs of the chain"
     for number in (1, 2, 3):
         line = charts[f"trace.{number}"].figure.data[0]
         assert line.x0 + line.dx * (len(line.y) - 1) == 30_000  # the last draw of each run
     tiles = {tile["label"]: tile for tile in page.view.parts["run.2"]["tiles"]}
-    assert re.fullmatch(r"[\d.e-]+ to [\d.e-]+", tiles["ESS / gradient"]["beside"].partition(";")[0])
+    assert re.fullmatch(r"[\d.e-]+ to [\d.e-]+", tiles["ESS / leapfrog"]["beside"].partition(";")[0])
     heading = page.view.parts["head.2"]
     assert (heading[0]["lead"], heading[0]["text"]) == ("HMC", "ε 0.035, L 40")
     assert heading[1]["text"] == "750 draws × 40 leapfrogs = 30,000 leapfrogs of each chain"
@@ -212,8 +212,16 @@ def test_no_ratio_for_a_wrong_sampler_or_for_chains_that_never_moved() -> None:
     assert said == "Naive MH within HMC is wrong on purpose: how many draws are effective does not count."
     page = ran(sampler="hmc", **TWO, **{"2.epsilon": "0.2"})
     assert page.view.parts["ratio"][0]["text"] == "HMC (run 2) has no ESS: its chains never moved."
-    assert "is too large" in page.view.parts["remarks.2"][0]["text"]
-    assert page.view.parts["remarks.1"] == [] or "is too large" not in page.view.parts["remarks.1"][0]["text"]
+    said_of_run = {n: [remark["text"] for remark in page.view.parts[f"remarks.{n}"]] for n in (1, 2)}
+    assert said_of_run[2][0].startswith("All chains are stuck: every proposal since the warm-up was rejected.")
+    assert ["is too large" in text for text in said_of_run[2]].count(True) == 1
+    assert not any("is too large" in text or "stuck" in text for text in said_of_run[1])
+
+
+def test_present_mode_has_the_runs_side_by_side_and_the_ratio() -> None:
+    page = opened(present="1", **SMALL, **TWO)
+    assert {"ratio", "head.1", "head.2"} <= page.view.parts.keys()
+    assert page.everything().keys() == {"trace.1", "trace.2", "density.1", "density.2"}
 
 
 def test_charts_of_a_row_are_made_together() -> None:

@@ -118,6 +118,13 @@ def test_a_stop_keeps_what_is_done_and_goes_on() -> None:
     assert found.entries["mahmc"].ess == whole.entries["mahmc"].ess
 
 
+def test_the_share_that_is_done_never_falls() -> None:
+    """A replicate counts from when it is sampled: it is measured while the next replicate is sampled."""
+    found = Comparison("mdc", ["hmc"], **SMALL)
+    assert found.share == 0.0
+    assert [(step.done, found.share) for step in found] == [(1, 2 / 3), (2, 1.0), (3, 1.0)]
+
+
 def test_bad_input_says_what_to_do() -> None:
     with pytest.raises(InvalidInput, match="no sampler is chosen"):
         Comparison("mdc", [])

@@ -91,7 +91,7 @@ def test_a_result_names_its_target_settings_budget_and_seed() -> None:
     assert (requests["bars"].title, requests["bars"].origin) == ("ESS of q per leapfrog", of)
     target, *_ = of.partition(" · ")
     assert requests["trace.hmc"].origin == f"{target} · ε 0.3, L 15 · 48,000 leapfrogs · seed 0"
-    assert page.view.parts["table"]["columns"][:2] == ["sampler", "times\u00a0hmc"]
+    assert page.view.parts["table"]["columns"][:2] == ["sampler", "times\u00a0HMC"]
 
 
 def test_a_sampler_that_never_moved_is_undefined() -> None:
@@ -383,8 +383,8 @@ def test_stop_keeps_what_is_done() -> None:
     page = opened("compare", **TWO | {"replicates": "100"}).press("Run")
     until(lambda: len(page.job.snapshot().result.found.done) == 2)
     page.run()
-    assert set(page.tiles) == {"hmc", "mahmc"}
-    assert page.tiles["hmc"].endswith(" / 100")
+    assert set(page.tiles) == {"HMC", "MAHMC"}
+    assert page.tiles["HMC"].endswith(" / 100")
     page.press("Stop").ended()
     assert not found(page).finished
     done = sum(entry.replicates for entry in found(page).entries.values())
@@ -451,7 +451,7 @@ def test_a_sampler_is_opened_in_explore() -> None:
     """With its settings in the controls, and its run under way."""
     page = opened_app().go("compare")
     page.tab.follow("compare", TWO | {"hmc.L": "20"})
-    page.run().press("Run").ended().press("hmc").arrived("explore")
+    page.run().press("Run").ended().press("HMC").arrived("explore")
     assert (page.widget("Sampler").value, page.widget("L Leapfrogs, exact").value) == ("hmc", 20)
     page.ended()
     assert (page.view.faded, EARLIER in page.remarks) == (False, False)

@@ -679,7 +679,8 @@ def test_beads_lie_where_the_steps_are() -> None:
     long = figures.beads([("", ([0] * 500 + [1]) * 200)], ["gibbs"])  # here leapfrogs are the string itself
     assert named(long, "1 gibbs").x.tolist() == [501, 1002, 1503]
     assert named(long, "0 leapfrog").mode == "lines"
-    assert "100\u00a0200 steps" in long.alt
+    assert "100,200 steps" in long.alt
+    assert long.figure.layout.separators == ".,"  # hover texts have numbers as captions have them
 
 
 # ------------------------------------------------------------------------------------------------ what checks say

@@ -224,7 +224,7 @@ def warned(**chosen: Any) -> list[str]:
 BAD: dict[str, tuple[dict[str, Any], list[str]]] = {
     "R-hat": ({"sampler": "mala-p"}, ["R-hat of u is 1.", "ESS of u is"]),
     "not finite": ({"sampler": "hmc", "epsilon": 50.0}, ["proposals had an energy that is not finite"]),
-    "stuck": ({"sampler": "hmc", "epsilon": 50.0}, ["Only 0.0% of the proposals are accepted", "u never changed"]),
+    "stuck": ({"sampler": "hmc", "epsilon": 50.0}, ["Only 0 % of the proposals are accepted", "u never changed"]),
     "in modes": ({"target": "gmm", "sampler": "hmc", "chains": 16}, ["Chains have different means of q"]),
 }
 
@@ -451,12 +451,12 @@ def test_arviz_works_on_the_container(run: Run) -> None:
 
 PUBLIC: list[Any] = [
     mahmc.sample, mahmc.load, mahmc.compare, mahmc.check, mahmc.check_sampler, mahmc.Run, mahmc.Comparison,
-    Run.advance, Run.advance_all, Run.stop, Run.extend, Run.save, Run.get, Run.ess_per_gradient,
+    Run.advance, Run.advance_all, Run.step, Run.stop, Run.extend, Run.save, Run.get, Run.ess_per_gradient,
     Run.ess, Run.rhat, Run.mcse, Run.summary, Run.to_arviz, Run.to_netcdf,
     mahmc.Comparison.figure, mahmc.Comparison.ratio, mahmc.Comparison.advance_all, mahmc.Comparison.stop,
     mahmc.Comparison.snapshot, diagnostics.ess, diagnostics.rhat, diagnostics.mcse,
-    diagnostics.ess_interval, diagnostics.to_arviz, mahmc.tables.rows, mahmc.tables.table, mahmc.tables.headline,
-    mahmc.tables.paper_figure, diagnostics.defined, diagnostics.by_element,
+    diagnostics.ess_interval, diagnostics.of_each, diagnostics.to_arviz, mahmc.tables.rows, mahmc.tables.table,
+    mahmc.tables.headline, mahmc.tables.paper_figure, mahmc.tables.titled, diagnostics.defined, diagnostics.by_element,
     mahmc.run.memory_needed, RunSpec.of, RunSpec.with_, RunSpec.on, RunSpec.build_target, RunSpec.to_dict,
     RunSpec.from_dict, RunSpec.to_json, RunSpec.from_json, RunSpec.to_query, RunSpec.from_query, RunSpec.to_python,
     RunSpec.from_python, mahmc.Checking, mahmc.Checking.of, mahmc.Checking.advance_all, mahmc.Checking.stop,

@@ -16,9 +16,11 @@ import plotly.graph_objects as go
 import pytest
 from PIL import Image
 
+from dashboard import figures
 from dashboard.figures import Chart
 from dashboard.figures.printed import FORMS, drawing, printed
 from dashboard.figures.printed.styles import text
+from dashboard.figures.traces import Draws, Focus
 from dashboard.live.downloads import FAILED, GONE
 from tests.support.pages import Answer, Page, answered, opened
 from tests.test_figures import charts
@@ -55,6 +57,18 @@ def test_the_program_draws_the_picture(name: str, tmp_path: Path) -> None:
     assert np.abs(picture - np.asarray(Image.open(again), int)).max() <= 1
     assert picture.shape[1] == 6.3 * 300
     assert program.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_labels_and_marks_of_chains_are_printed() -> None:
+    """A label is a sign in the colour of its chain, and a text. Accepted and rejected draws have marks of their own."""
+    x = np.repeat(np.random.default_rng(0).normal(size=(2, 10)), 2, axis=1)
+    figure = figures.trace(x, "u", "hmc", focus=Focus(position=Draws(x))).figure
+    drawn = drawing(figure, "", (), 320)
+    notes = [(call.args[0], call.options.get("color")) for call in drawn.calls if call.method == "annotate"]
+    first, second = (line.line.color for line in figure.data)
+    assert notes == [("■", first), ("chain 1", None), ("■", second), ("chain 2", None)]
+    marks = [(call.options["marker"], call.args[0]) for call in drawn.calls if "marker" in call.options]
+    assert [(mark, drawn.data[at.name].size) for mark, at in marks] == [("o", 10), ("x", 10)] * 2
 
 
 def test_a_program_needs_nothing_but_its_data(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_what_the_wheel_says_of_itself(archives: tuple[Path, Path]) -> None:
     for_app = {re.split(r"[<>=]", need)[0] for need in needed if need.endswith("; extra == 'app'")}
     assert len(for_all) + len(for_app) == len(needed)
     assert {"numpy", "numba", "pandas", "scipy", "tqdm"} <= for_all
-    assert {"streamlit", "plotly", "starlette", "tsdownsample"} == for_app
+    assert {"streamlit", "plotly", "starlette", "tsdownsample", "matplotlib"} == for_app
 
 
 def test_the_command_line_works_from_the_unpacked_wheel(unpacked: Path, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ import dashboard
 import streamlit
 from streamlit.testing.v1 import AppTest
 icons = []
-streamlit.set_page_config = lambda page_icon, **_: icons.append(page_icon)
+streamlit.set_page_config = lambda page_icon=None, **_: icons.append(page_icon)  # a page sets only its title
 page = AppTest.from_file(str(folder / "app.py"), default_timeout=600).run()
 titles = [page.title[0].value]
 for name in ("explore", "compare", "checks"):

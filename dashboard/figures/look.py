@@ -129,7 +129,7 @@ def new_figure(x_title: str, y_title: str, height: int = 320, **layout: Any) -> 
                 "bgcolor": CLEAR,
                 "traceorder": "normal",
             },
-            "separators": ".\u00a0",
+            "separators": ".,",
             "hovermode": "closest",
             "uirevision": "keep",
             **layout,

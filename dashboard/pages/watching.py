@@ -51,6 +51,8 @@ def present(here: Controls, shown: ViewState) -> None:
     with page.place("live"):
         component.part("title", "lines")
         component.part("status", "status")
+        if shown.beside is not None:
+            component.part("ratio", "lines")
     with page.place("charts"):
         if shown.beside is not None:
             side_by_side.show(shown.beside)

@@ -42,6 +42,7 @@ CONTESTS = {"naive": ("gmm", ("mahmc", "naive")), "asymmetric": ("gmm-overlappin
 CONTEST_DRAWS = tuple(2**k for k in range(13))  # a contest tests both samplers after this many draws of each chain
 WHERE_IT_TELLS = 0  # draws of a contest: as many as the test needs to tell
 VIEWS = ("matrix", "contest")
+ONCE_USUAL = {"exhibit": "naive", "draws": "1024"}  # defaults of earlier versions; some of their links have all values
 FIRST_CELL = ("naive", "gmm")
 CUSTOM_FIRST = Choices("gmm")
 
@@ -108,11 +109,16 @@ class CheckSettings(Settings):
             "quantity": (Name(), self.quantity, "", "quantity"),
             "exhibit": (OneOf(tuple(CONTESTS)), self.exhibit, "naive", "exhibit"),
             "draws": (DrawsShown(), self.draws, WHERE_IT_TELLS, "draws"),
-            "view": (OneOf(VIEWS), self.view, "matrix", "view"),
+            "view": (OneOf(VIEWS), self.view, "" if self._contest_chosen else "matrix", "view"),
             "own": (Flag(), self.custom, False, "custom"),
         }
         found |= {name: Entry(kind, value, default, (at,)) for name, (kind, value, default, at) in simple.items()}
         return found | (self._custom_entries() if self.custom else {})
+
+    @property
+    def _contest_chosen(self) -> bool:
+        """Whether a link has entries of a contest. Then it always has the view, as links of earlier versions do not."""
+        return (self.exhibit, self.draws) != (CheckSettings.exhibit, CheckSettings.draws)
 
     def _custom_entries(self) -> dict[str, Entry]:
         """Entries of all samplers: each has a row in the custom column."""
@@ -130,8 +136,8 @@ class CheckSettings(Settings):
         return found
 
     def renamed(self, query: Mapping[str, str]) -> dict[str, str]:
-        """In links of earlier versions, the entries of a contest lead to the contest: the page had no views."""
-        leads = "view" not in query and ("exhibit" in query or "draws" in query)
+        """In links of earlier versions, what was chosen of a contest leads to the contest: the page had no views."""
+        leads = "view" not in query and any(query.get(name, usual) != usual for name, usual in ONCE_USUAL.items())
         return dict(query) | ({"view": "contest"} if leads else {})
 
     def check(self) -> None:

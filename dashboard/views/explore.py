@@ -182,11 +182,10 @@ class ViewState:
         shown = tuple(column.mark for column in self.beside.columns) if self.beside else ()
         parts = {
             "status": self._status(),
-            "origin": lines([Line(self.origin, tone="note")] if self.origin else []),
             "remarks": self._remarks(),
         }
         parts |= self.beside.parts() if self.beside else {}
-        parts |= present.parts(self.settings, job, self.spec) if self.settings.present else {"files": self._files()}
+        parts |= present.parts(self.settings, job, self.spec) if self.settings.present else self._around_charts()
         return View(
             parts=parts,
             charts=list(self._charts()),
@@ -196,6 +195,13 @@ class ViewState:
             faded=self.stale,
             seconds=SOON if (alive and not begun) or paused else AT_A_PACE if paced else SECONDS,
         )
+
+    def _around_charts(self) -> dict[str, Any]:
+        """What Present mode leaves out. There each chart names its settings."""
+        return {
+            "origin": lines([Line(self.origin, tone="note")] if self.origin else []),
+            "files": self._files(),
+        }
 
     def _status(self) -> dict[str, Any]:
         if self.beside is not None:  # each run has a status of its own
@@ -257,7 +263,8 @@ class ViewState:
     def _stem(self, place: str) -> str:
         """The beginning of the names of a chart's files."""
         spec = self.job.result.spec if self.job else self.spec
-        assert spec is not None
+        if spec is None:  # the settings are not allowed, so charts are empty
+            return f"{self.settings.choices.target}-{self.settings.choices.sampler}"
         return files.stem(spec, self.name if place in OF_QUANTITY else "")
 
     def _drawn(self, target: Target) -> RunCharts:

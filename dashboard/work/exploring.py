@@ -9,7 +9,7 @@ from typing import Any
 from dashboard.settings import link, presets
 from dashboard.settings.choices import in_symbols
 from dashboard.settings.entries import Settings
-from dashboard.settings.explore import LOOKS, SLOTS, ExploreSettings
+from dashboard.settings.explore import SLOTS, STYLE, ExploreSettings
 from dashboard.work.job import Job
 from dashboard.work.pace import Pace
 from dashboard.work.runs import RunWork
@@ -113,12 +113,12 @@ class ExploreRuns(TabState):
                 self.start(place, job)
 
     def next_preset(self) -> None:
-        """Put the next preset into the controls, and run it. What the page looks like stays."""
+        """Put the next preset into the controls, and run it. The way in which runs are shown stays."""
         now = link.write(self.settings["explore"])
-        looks = {name: text for name, text in now.items() if name in LOOKS}
+        style = {name: text for name, text in now.items() if name in STYLE}
         here, shown = presets.found("explore", now), [preset for preset in presets.PRESETS if preset.page == "explore"]
         at = shown.index(here) if here in shown else -1
-        self.follow("explore", looks | dict(shown[(at + 1) % len(shown)].query))
+        self.follow("explore", style | dict(shown[(at + 1) % len(shown)].query))
         self.run_settings()
 
     def run_settings(self) -> None:

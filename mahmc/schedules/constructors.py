@@ -251,7 +251,6 @@ def _equal(n: int) -> list[float]:
 
 
 def _refuse_unless_one(shares: Sequence[float], what: str) -> None:
-    if abs(sum(shares) - 1.0) > ROUNDING:
-        raise InvalidInput(
-            f"the probabilities of {what} sum to {exact(sum(shares))}, not to one: divide each by their sum."
-        )
+    total = round(sum(shares), 12)  # 0.7 + 0.2 is 0.9, not 0.8999999999999999
+    if abs(total - 1.0) > ROUNDING:
+        raise InvalidInput(f"the probabilities of {what} sum to {exact(total)}, not to one: divide each by their sum.")

@@ -228,7 +228,7 @@ def gmm(
         raise InvalidInput(f"weights has {len(weights)} entries: a mixture has 1 to {MOST_COMPONENTS} components.")
     if abs(sum(weights) - 1.0) > 1e-6:
         raise InvalidInput(
-            f"weights = {weights} sum to {all_digits(sum(weights))}, not to one: divide each by their sum."
+            f"weights = {weights} sum to {all_digits(round(sum(weights), 12))}, not to one: divide each by their sum."
         )
     w, m, s = (np.array(values) for values in (weights, means, sds))
     data = GMM(m, 1.0 / s**2, np.log(s) - np.log(w))

@@ -11,12 +11,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.figures.printed.calls import Call, Sheet
-from dashboard.figures.printed.styles import DASHES, FAINT, GRID, POINT, colour, text
+from dashboard.figures.printed.styles import DASHES, FAINT, GRID, POINT, colour, pieces, text
 from dashboard.figures.printed.traces import add_traces, values
 
 WIDTH = 6.3  # inches between the margins of A4
 PIXEL = WIDTH / 640  # inches of a pixel
 LETTERS = 112  # in a line of settings
+LETTER = 12  # pixels of a text that says nothing else: plotly.js's own
 LEGEND = 84  # letters in a row of the legend, its lines counted as letters
 BELOW, ABOVE = ("x", "x domain"), ("y", "y domain")
 Range = tuple[float, float] | None
@@ -130,13 +131,15 @@ def _add_annotation(sheet: Sheet, note: Mapping[str, Any]) -> None:
     """A text at a point of the data, or at a share of the width and height."""
     frame = tuple("data" if note.get(f"{axis}ref", axis) == axis else "axes fraction" for axis in "xy")
     ha, va = note.get("xanchor", "center"), note.get("yanchor", "middle")
-    size = note.get("font", {}).get("size")
+    font = note.get("font", {})
+    size, ink = POINT * font.get("size", LETTER), colour(font["color"]) if font.get("color") else None
     beside = any(place == "axes fraction" and not 0 <= note[axis] <= 1 for axis, place in zip("xy", frame, strict=True))
-    sheet.call(
-        "annotate", text(note["text"]), (float(note["x"]), float(note["y"])),
-        (POINT * note.get("xshift", 0), POINT * note.get("yshift", 0)), xycoords=frame, textcoords="offset points",
-        ha={"auto": "center"}.get(ha, ha), va={"auto": "center", "middle": "center"}.get(va, va),
-        fontsize=POINT * size if size else None,
-        annotation_clip=not beside,  # outside the range that is shown, a text would take room
-        color=colour(note["font"]["color"]) if note.get("font", {}).get("color") else None,
-    )  # fmt: skip
+    for i, (words, own) in enumerate(pieces(note["text"])):
+        sheet.call(
+            "annotate", words, (float(note["x"]), float(note["y"])),
+            (POINT * note.get("xshift", 0) + i * size, POINT * note.get("yshift", 0)),
+            xycoords=frame, textcoords="offset points",
+            ha={"auto": "center"}.get(ha, ha), va={"auto": "center", "middle": "center"}.get(va, va), fontsize=size,
+            annotation_clip=not beside,  # outside the range that is shown, a text would take room
+            color=own or ink,
+        )  # fmt: skip

@@ -47,7 +47,7 @@ def _picture(form: str, **options: Any) -> Callable[[Drawing, str], bytes]:
 
         file = io.BytesIO()
         with _one_at_a_time, matplotlib.rc_context(STYLE):
-            figure = Figure(figsize=(WIDTH, drawing.height), layout="constrained")
+            figure = Figure(figsize=(WIDTH, drawing.height), dpi=DOTS, layout="constrained")
             axes = figure.subplots()
             for call in drawing.calls:
                 call.make(axes, drawing.data)
@@ -101,6 +101,6 @@ figure.savefig(here.with_suffix(".pdf"))
 FORMS = {
     "pdf": Form("pdf", "application/pdf", _picture("pdf", metadata={"CreationDate": None})),
     "svg": Form("svg", "image/svg+xml", _picture("svg", metadata={"Date": None})),
-    "png": Form("png", "image/png", _picture("png", dpi=DOTS)),
+    "png": Form("png", "image/png", _picture("png")),
     "python": Form("zip", "application/zip", _archive),
 }

@@ -17,9 +17,10 @@ DASHES: dict[str, Any] = {
 }  # fmt: skip
 SYMBOLS = {
     "circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "triangle-down": "v", "triangle-left": "<",
-    "triangle-right": ">", "cross": "P", "x": "X", "star": "*", "line-ew": "_", "line-ns": "|",
+    "triangle-right": ">", "cross": "P", "x": "X", "x-thin": "x", "star": "*", "line-ew": "_", "line-ns": "|",
 }  # fmt: skip
 OPEN = "-open"  # the end of the names of symbols that are not filled
+SIGN = re.compile(r"<span style='color:([^']*)'>(.)</span> *(.*)")  # a text after a sign in a colour of its own
 STEPS = {"linear": None, "hvh": "mid", "hv": "post", "vh": "pre"}
 
 
@@ -39,6 +40,12 @@ def text(markup: str) -> str:
     for tag, sign in (("sub", "_"), ("sup", "^")):
         found = re.sub(rf"<{tag}>(.*?)</{tag}>", rf"${sign}{{\\mathrm{{\1}}}}$", found)
     return re.sub(r"</?[a-z]+>", "", found)
+
+
+def pieces(markup: str) -> list[tuple[str, str | None]]:
+    """A text in pieces with their colours: a sign in a colour of its own, if the text begins with one, and the rest."""
+    found = SIGN.fullmatch(markup)
+    return [(found[2], colour(found[1])), (text(found[3]), None)] if found else [(text(markup), None)]
 
 
 def without_markup(markup: str) -> str:

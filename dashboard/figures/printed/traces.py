@@ -70,12 +70,34 @@ def _add_scatter(sheet: Sheet, trace: Trace, number: int, before: Data | None) -
                    drawstyle=f"steps-{steps}" if steps else None, alpha=trace.get("opacity"))  # fmt: skip
         label = None
     if "markers" in mode:
-        sheet.call("plot", x, y, linestyle="none", label=label, **_marker(trace.get("marker", {}), ink, trace))
+        _add_markers(sheet, trace, name, ink, label, (x, y))
     if "text" in mode:
         _add_texts(sheet, trace)
     for axis in "xy":
         _add_errors(sheet, trace, axis, name, (x, y))
     return y
+
+
+def _add_markers(sheet: Sheet, trace: Trace, name: str, ink: str, label: str | None, places: tuple[Data, Data]) -> None:
+    """Add the markers of a trace. If points have symbols of their own, the points of each symbol are added together."""
+    marker = trace.get("marker", {})
+    if isinstance(marker.get("symbol", ""), str):
+        sheet.call("plot", *places, linestyle="none", label=label, **_marker(marker, ink, trace))
+        return
+    symbols = np.asarray(marker["symbol"])
+    for symbol in dict.fromkeys(symbols.tolist()):
+        chosen = symbols == symbol
+        of_symbol = _of_point(marker, int(np.argmax(chosen)))
+        at = [sheet.keep(f"{name} {symbol} {axis}", found[chosen])
+              for axis, found in zip("xy", _places(trace), strict=True)]  # fmt: skip
+        sheet.call("plot", *at, linestyle="none", label=label, **_marker(of_symbol, ink, trace))
+
+
+def _of_point(options: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Options for one point. An option is one value, or a list with a value for each point."""
+    return {name: _of_point(value, number) if isinstance(value, dict)
+            else value[number] if isinstance(value, (list, tuple)) else value
+            for name, value in options.items()}  # fmt: skip
 
 
 def _marker(marker: Mapping[str, Any], ink: str, trace: Trace) -> dict[str, Any]:
