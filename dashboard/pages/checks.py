@@ -100,7 +100,7 @@ def _matrix(here: Controls, shown: ViewState) -> None:
         component.part("origin", "lines")
         component.part("remarks", "remarks")
         component.part("matrix", "matrix", on_event=lambda event: _clicked(here, event))
-        component.part("why", "lines")
+        component.part("why", "lines", room=1)
     _meaning(here.settings)
     with page.place("closer"):
         _closer_look(here, shown)

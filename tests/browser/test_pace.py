@@ -25,7 +25,6 @@ from tests.support.browser_pages import (
     says,
     settled,
     sidebar,
-    status,
     until,
     vertical_range,
     zoom,
@@ -122,9 +121,10 @@ def test_present_mode_is_led_by_keys(page: Page, serve: Servers) -> None:
     page.keyboard.press("n")
     first = next(preset.query for preset in PRESETS if preset.page == "explore")
     until(page, lambda: query(page), {"pace": "100", "present": "1"} | dict(first))
-    says(page, "100 a second")
+    says(page, "of 4,400 draws", "run.1")  # the first preset has runs side by side
     page.keyboard.press("Escape")
     expect(page.get_by_role("heading", name="Explore", exact=True)).to_be_visible(timeout=WAIT)
     expect(sidebar(page)).to_be_visible(timeout=WAIT)
-    until(page, lambda: trace.evaluate("node => node._fullLayout.font.size") < 20, True)
-    expect(status(page)).to_contain_text("Drawing", timeout=WAIT)
+    beside = chart(page, "trace.1")
+    until(page, lambda: beside.evaluate("node => node._fullLayout.font.size") < 20, True)
+    says(page, "of 4,400 draws", "run.1")

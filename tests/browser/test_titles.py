@@ -19,7 +19,7 @@ def test_titles_of_the_tab_name_page_target_and_sampler(page: Page, serve: Serve
     go_to(page, "Checks")
     expect(page).to_have_title(re.compile(r"^Naive MH within HMC on GMM.* · Checks · mahmc$"), timeout=WAIT)
     go_to(page, "Compare")
-    expect(page).to_have_title("MALA, HMC, MALA-P, MALA-PN, MAHMC on MDC · Compare · mahmc", timeout=WAIT)
+    expect(page).to_have_title("MALA, HMC, MALA-P, MALA-PN, MAHMC on BLR · Compare · mahmc", timeout=WAIT)
 
 
 def test_an_unknown_address_says_so_above_the_overview_with_its_ways_on(

@@ -184,7 +184,7 @@ def test_charts_stay_when_a_word_above_them_comes_or_goes(page: Page, serve: Ser
 def test_checks_are_followed_without_refreshing_the_page(page: Page, serve: Servers) -> None:
     """From the first check to the last of a cell that is not the chosen one, there is nothing new to lay out."""
     received = frames(page)
-    open_page(page, address(serve, "checks", {"budget": 0.1}), "Checks")
+    open_page(page, address(serve, "checks", {"budget": 0.5}), "Checks")
     page.get_by_role("button", name="Check MALA on all targets").click()
     cell_is(page, "mala", "blr", "running")
     settled(page)
