@@ -55,7 +55,7 @@ def test_run_download_and_open_in_explore(page: Page, link: Callable[..., str], 
     open_files(page)
     rows = list(csv.DictReader(download(page, "CSV").decode().splitlines()))
     assert [row["sampler"] for row in rows] == ["mala", "hmc", "mala-p", "mala-pn", "mahmc"]
-    main_part(page).get_by_role("button", name="MALA-PN").click()
+    main_part(page).get_by_role("button", name="MALA-PN", exact=True).click()
     shown(page, "Explore")
     page.wait_for_function("() => /sampler=mala-pn/.test(location.search)", timeout=WAIT)
     settings, problem = codec.read(ExploreSettings(), query(page))

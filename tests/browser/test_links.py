@@ -31,7 +31,7 @@ OLD_LINKS = {  # as the version before wrote them into the address bar
     "checks": (
         "budget=0.02&level=0.0001&seed=0&cell=mala.gmm&check=marginals&exhibit=naive&draws=1024&own=1&own.target=gmm"
         f"&own.sampler=mahmc&own.{MIXTURE.format('own.')}",
-        {"budget": "0.02", "cell": "mala.gmm", "own": "1"},
+        {"budget": "0.02", "cell": "mala.gmm", "draws": "1024", "view": "matrix", "own": "1"},
     ),
 }
 
