@@ -69,6 +69,7 @@ def test_the_panel_shows_both_equations_and_where_the_paper_has_them() -> None:
     assert len(texts) == 2
     assert r"\bmod 2" in texts[1]
     assert "Sec. 4.3." in page.words
+    assert "](https://scholar.google.com/scholar?q=%22Metropolis+Augmented+Hamiltonian+Monte+Carlo%22)" in page.words
     assert "Algorithm 2, MALA-PN." in page.words
     page.set("Sampler", "naive")
     assert "punished twice" in page.words

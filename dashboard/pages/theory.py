@@ -10,8 +10,8 @@ from mahmc.glossary import TERMS, Panel
 from mahmc.samplers import EVERY_SAMPLER
 from mahmc.targets import FAMILIES
 
-PAPER = "Metropolis Augmented Hamiltonian Monte Carlo (Zhou, AABI 2022)"
-
+TITLE = "Metropolis Augmented Hamiltonian Monte Carlo"
+PAPER = f"[{TITLE}](https://scholar.google.com/scholar?q=%22{TITLE.replace(' ', '+')}%22) (Zhou, AABI 2022)"
 WIDTH = 420  # pixels of a panel: two of them fit beside each other, or below each other
 
 
