@@ -94,13 +94,13 @@ class Precision:
 
     @property
     def mcse_sd(self) -> float:
-        """Monte Carlo standard error of the standard deviation, by the delta method."""
+        """Monte Carlo standard error of the standard deviation, by the delta method, as in arviz-stats 1."""
         if not self.defined:
             return math.nan
         squares = (self.x - self.x.mean()) ** 2
         variance = float(squares.mean())
-        of_variance = (float((squares**2).mean()) - variance**2) / self.ess_mean
-        return math.sqrt(of_variance / variance / 4)
+        of_variance = (float((squares**2).mean()) - variance**2) / effective_size(split(squares))
+        return math.sqrt(max(0.0, of_variance) / variance / 4)
 
 
 STATISTICS = ("ess_bulk", "ess_tail", "ess_mean", "rhat", "mcse_mean", "mcse_sd")
