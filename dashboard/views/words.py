@@ -76,7 +76,7 @@ def _alive(job: Snapshot[RunResult], done: str) -> str:
     if progress.done < result.spec.warmup:
         return f"Warming up: {done}, about {seconds(progress.seconds_left)} left."
     if result.paced:
-        return f"Drawing: {done}, {large(result.rate)} a second."
+        return f"Drawing: {done}, {result.rate:,.5g} a second."
     return f"Drawing: {done}, about {seconds(progress.seconds_left)} left."
 
 
