@@ -4,8 +4,8 @@ Options, and why:
 
 - ``nogil``: each thread runs its own blocks of chains, at the same time as other threads.
 - ``error_model="numpy"``: 1/0 is inf, and the state is rejected. Kernels raise no exceptions.
-- ``fastmath``: only *contract* (a·b + c as one instruction), *arcp* and *nsz*. The full flag assumes that there is
-  no NaN, and the compiler would then remove the test that finds a NaN.
+- no ``fastmath``: each operation is rounded as the source says, so the bits of a result are the same on every
+  processor. Operators of lanes fuse a product and a sum themselves (`mahmc.lanes.operators`).
 - ``_nrt``: off. Kernels allocate no memory, so references need not be counted. Counting took most of the time of a
   draw on a small target.
 - ``cache``: numba compares only the file of the compiled function, not the files of the functions that it calls.
@@ -35,7 +35,6 @@ from numba.extending import overload
 OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
-    "fastmath": {"contract", "arcp", "nsz"},
     "_nrt": False,
 }
 INLINED: Any = {"forceinline": True, **OPTIONS}  # for small functions that kernels call

@@ -16,7 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahmc.compiled import inlined
-from mahmc.lanes import LANES, cos_sin_turns, float_of, load, log, sqrt, store
+from mahmc.lanes import (
+    LANES,
+    cos_sin_turns,
+    exp_of_number,
+    float_of,
+    lane_value,
+    load,
+    log,
+    log_of_number,
+    splat,
+    sqrt,
+    store,
+)
 
 _ONE_BITS = 0x3FF0000000000000  # the bits of 1.0
 _POOL = 4  # the number of words in a SeedSequence's pool
@@ -265,10 +277,17 @@ def lane_uniform(rng, c):
 
 
 @inlined
+def lane_exponential(rng, c):
+    """Exponential(1) for lane c, by inversion: −log(1 − U). The other lanes do not advance."""
+    return -log_of_number(1.0 - lane_uniform(rng, c))
+
+
+@inlined
 def lane_normal(rng, c):
     """N(0, 1) for lane c: √(−2 log(1 − U))·cos 2πV. The other lanes do not advance."""
-    radius = math.sqrt(-2.0 * math.log(1.0 - lane_uniform(rng, c)))
-    return radius * math.cos(2.0 * math.pi * lane_uniform(rng, c))
+    radius = math.sqrt(2.0 * lane_exponential(rng, c))
+    cosine, _ = cos_sin_turns(splat(lane_uniform(rng, c)))
+    return radius * lane_value(cosine, 0)
 
 
 @inlined
@@ -280,12 +299,12 @@ def lane_gamma(rng, c, shape):
     """
     boost = 1.0
     if shape < 1.0:
-        boost = (1.0 - lane_uniform(rng, c)) ** (1.0 / shape)
+        boost = exp_of_number(-lane_exponential(rng, c) / shape)
         shape += 1.0
     d = shape - 1.0 / 3.0
     s = 1.0 / math.sqrt(9.0 * d)
     while True:
         x = lane_normal(rng, c)
         v = (1.0 + s * x) ** 3
-        if v > 0.0 and math.log(1.0 - lane_uniform(rng, c)) < 0.5 * x * x + d * (1.0 - v + math.log(v)):
+        if v > 0.0 and -lane_exponential(rng, c) < 0.5 * x * x + d * (1.0 - v + log_of_number(v)):
             return d * v * boost

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 # A module may import modules of its own room and of the rooms before it.
 ORDER = [
     {"glossary", "numerals", "version"},
-    {"parameters", "compiled"},
+    {"parameters", "compiled", "rounding"},
     {"lanes", "notebook", "plain", "precision", "progress", "tabular"},
     {"streams"},
     {"targets"},

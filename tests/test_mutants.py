@@ -65,7 +65,7 @@ MUTANTS = [
         ("mdc", "mala-p", "gibbs"),
     ),
     Mutant(
-        "partial refreshment that loses variance", "kernels/moves.py", "(1.0 - alpha * alpha) ** 0.5", "1.0 - alpha",
+        "partial refreshment that loses variance", "kernels/moves.py", "math.sqrt(1.0 - alpha * alpha)", "1.0 - alpha",
         ("gmm", "mala-p", "gibbs"),
     ),
     Mutant(

@@ -110,14 +110,17 @@ def _of_two(of_lanes: Function, of_numbers: Function, in_python: Function) -> Fu
 
 
 def _by_lanes(of_lanes: Function) -> Function:
-    """Make a function of numbers from a function of lanes."""
+    """Make a function of numbers from a function of lanes, so that both have the same bits on every processor."""
     return inlined(lambda x: lane_value(of_lanes(splat(x)), 0))
 
 
-exp = _of_one(_lanes.exp, math.exp, np.exp)
-expm1 = _of_one(_lanes.expm1, math.expm1, np.expm1)
-log = _of_one(_lanes.log, math.log, np.log)
-log1p = _of_one(_lanes.log1p, math.log1p, np.log1p)
+_softplus = inlined(lambda x: _lanes.sigmoid_softplus(x)[1])
+_logit = inlined(lambda x: _lanes.log(x / (1.0 - x)))
+
+exp = _of_one(_lanes.exp, _by_lanes(_lanes.exp), np.exp)
+expm1 = _of_one(_lanes.expm1, _by_lanes(_lanes.expm1), np.expm1)
+log = _of_one(_lanes.log, _by_lanes(_lanes.log), np.log)
+log1p = _of_one(_lanes.log1p, _by_lanes(_lanes.log1p), np.log1p)
 sqrt = _of_one(values.sqrt, math.sqrt, np.sqrt)
 absolute = _of_one(values.absolute, inlined(lambda x: abs(x)), np.absolute)
 floor = _of_one(values.floor, np.floor, np.floor)
@@ -130,7 +133,7 @@ arccos = _of_one(library.arccos, math.acos, np.arccos)
 arctan = _of_one(library.arctan, math.atan, np.arctan)
 sinh = _of_one(library.sinh, math.sinh, np.sinh)
 cosh = _of_one(library.cosh, math.cosh, np.cosh)
-tanh = _of_one(_lanes.tanh, math.tanh, np.tanh)
+tanh = _of_one(_lanes.tanh, _by_lanes(_lanes.tanh), np.tanh)
 arcsinh = _of_one(library.arcsinh, math.asinh, np.arcsinh)
 arccosh = _of_one(library.arccosh, math.acosh, np.arccosh)
 arctanh = _of_one(library.arctanh, math.atanh, np.arctanh)
@@ -138,15 +141,9 @@ erf = _of_one(library.erf, math.erf, _special("erf"))
 erfc = _of_one(library.erfc, math.erfc, _special("erfc"))
 lgamma = _of_one(library.lgamma, math.lgamma, _special("gammaln"))
 digamma = _of_one(library.digamma, _by_lanes(library.digamma), _special("digamma"))
-sigmoid = _of_one(_lanes.sigmoid, inlined(lambda x: 1.0 / (1.0 + math.exp(-x))), _special("expit"))
-softplus = _of_one(
-    inlined(lambda x: _lanes.sigmoid_softplus(x)[1]),
-    inlined(lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x)))),
-    lambda x: np.logaddexp(0.0, x),
-)
-logit = _of_one(
-    inlined(lambda x: _lanes.log(x / (1.0 - x))), inlined(lambda x: math.log(x / (1.0 - x))), _special("logit")
-)
+sigmoid = _of_one(_lanes.sigmoid, _by_lanes(_lanes.sigmoid), _special("expit"))
+softplus = _of_one(_softplus, _by_lanes(_softplus), lambda x: np.logaddexp(0.0, x))
+logit = _of_one(_logit, _by_lanes(_logit), _special("logit"))
 # The result is NaN if a or b is NaN, so that a chain that ends there is rejected.
 maximum = _of_two(
     inlined(lambda a, b: _where((a > b) | (a != a), a, b)), inlined(lambda a, b: np.maximum(a, b)), np.maximum
@@ -162,7 +159,7 @@ hypot = _of_two(library.hypot, math.hypot, np.hypot)
 def _log_sum(a, b):
     """log(e^a + e^b): the larger value plus log(1 + e^−|a − b|)."""
     larger, smaller = _where(a > b, a, b), _where(a > b, b, a)
-    return _where(larger == smaller, larger + math.log(2.0), larger + _lanes.log1p(_lanes.exp(smaller - larger)))
+    return _where(larger == smaller, larger + 0.6931471805599453, larger + _lanes.log1p(_lanes.exp(smaller - larger)))
 
 
 logaddexp = _of_two(_log_sum, inlined(lambda a, b: lane_value(_log_sum(splat(a), splat(b)), 0)), np.logaddexp)
@@ -258,8 +255,10 @@ inner_product = inlined(lambda a, b: a @ b)
 whole_floor = _of_one(values.floor, math.floor, np.floor)  # math.floor of a number is an int, np.floor a float
 whole_ceil = _of_one(values.ceil, math.ceil, np.ceil)
 square = _of_one(inlined(lambda x: x * x), inlined(lambda x: x * x), np.square)
-log2 = _of_one(inlined(lambda x: _lanes.log(x) * (1.0 / math.log(2.0))), math.log2, np.log2)
-log10 = _of_one(inlined(lambda x: _lanes.log(x) * (1.0 / math.log(10.0))), math.log10, np.log10)
+_log2 = inlined(lambda x: _lanes.log(x) * 1.4426950408889634)  # 1/log 2
+_log10 = inlined(lambda x: _lanes.log(x) * 0.4342944819032518)  # 1/log 10
+log2 = _of_one(_log2, _by_lanes(_log2), np.log2)
+log10 = _of_one(_log10, _by_lanes(_log10), np.log10)
 sign = _of_one(
     inlined(lambda x: _where(x > 0.0, 1.0, _where(x < 0.0, -1.0, x))),
     inlined(lambda x: np.sign(x)),
@@ -272,11 +271,8 @@ normal_cdf = _of_one(
     inlined(lambda x: 0.5 * math.erfc(x * -math.sqrt(0.5))),
     _special("ndtr"),
 )
-log_sigmoid = _of_one(
-    inlined(lambda x: -_lanes.sigmoid_softplus(-x)[1]),
-    inlined(lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x)))),
-    _special("log_expit"),
-)
+_log_sigmoid = inlined(lambda x: -_lanes.sigmoid_softplus(-x)[1])
+log_sigmoid = _of_one(_log_sigmoid, _by_lanes(_log_sigmoid), _special("log_expit"))
 
 
 def _extreme(function: Function, of_two: Function, of_rows: Function, of_others: Function) -> None:

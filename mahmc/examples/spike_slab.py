@@ -70,11 +70,16 @@ class SpikeSlab:
     b: np.ndarray
 
     def data(self):
-        """Correlated columns, and coefficients that decrease: some are clear, some are in doubt, some are near 0."""
+        """Correlated columns, and coefficients that decrease: some are clear, some are in doubt, some are near 0.
+
+        Sums go row by row: the last bits of a matrix product depend on the processor.
+        """
         rng = np.random.default_rng(self.data_seed)
         X = rng.standard_normal((self.n, self.d)) + 0.7 * rng.standard_normal((self.n, 1))
-        y = X @ (0.6 * (-0.6) ** np.arange(self.d)) + self.noise * rng.standard_normal(self.n)
-        return {"A": X.T @ X / self.noise**2, "b": X.T @ y / self.noise**2}
+        coefficients = 0.6 * np.cumprod([1.0] + [-0.6] * (self.d - 1))
+        y = self.noise * rng.standard_normal(self.n) + (X * coefficients).sum(axis=1)
+        A, b = (X[:, :, None] * X[:, None, :]).sum(axis=0), (X * y[:, None]).sum(axis=0)
+        return {"A": A / self.noise**2, "b": b / self.noise**2}
 
     def variables(self):
         return real("beta", self.d), discrete("include", self.d)

@@ -26,6 +26,7 @@ import numpy as np
 
 from mahmc.compiled import inlined, kernel
 from mahmc.kernels.moves import (
+    between,
     conclude,
     count_inner,
     kick,
@@ -39,7 +40,7 @@ from mahmc.kernels.moves import (
     update_after,
 )
 from mahmc.lanes import LANES, exp, is_finite, load, splat, store, where
-from mahmc.streams import exponential, lane_uniform, uniform
+from mahmc.streams import exponential, lane_exponential, lane_uniform, uniform
 from mahmc.targets.base import potential, step_scale, visit
 
 
@@ -74,7 +75,7 @@ def draw_gaps(timetable, rng):
     shares, gaps = timetable.shares, timetable.gaps
     visits, variables = gaps.size - 1, shares.size
     for i in range(variables):
-        shares[i] = -math.log(1.0 - lane_uniform(rng, 0)) if timetable.drawn else 1.0
+        shares[i] = lane_exponential(rng, 0) if timetable.drawn else 1.0
     split = lane_uniform(rng, 0) if timetable.drawn else 0.5
     for j in range(visits):
         gaps[j] = shares[j % variables]
@@ -125,7 +126,7 @@ def leapfrogs_through(target, state, forward, here, there, epsilon):
         potential(target, q, other, grad, scratch)
         last = size
         size = scale * step_sizes(j, forward, here, n_here, there, n_there)
-        kick_and_drift(q, p, grad, 0.5 * (last + size), size)
+        kick_and_drift(q, p, grad, between(last, size), size)
     U = potential(target, q, other, grad, scratch)
     kick(p, grad, 0.5 * size)
     return U

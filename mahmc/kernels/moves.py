@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from mahmc.compiled import inlined, otherwise
 from mahmc.kernels.state import Backup, Counts
 from mahmc.lanes import as_count, load, splat, store, where
@@ -17,7 +19,7 @@ def refresh(rng, p, alpha):
 
     At α = 0 the old p is not read: after an overflow p is infinite, and 0·∞ would be NaN.
     """
-    beta = (1.0 - alpha * alpha) ** 0.5
+    beta = math.sqrt(1.0 - alpha * alpha)
     rows = p.shape[0]
     for i in range(0, rows, 2):
         first, second = normal_pair(rng)
@@ -49,6 +51,12 @@ def kick_and_drift(q, p, grad, kick_size, epsilon):
         kicked = load(p, i) - kick_size * load(grad, i)
         store(p, i, kicked)
         store(q, i, load(q, i) + epsilon * kicked)
+
+
+@inlined
+def between(last, size):
+    """The size of the kick between two leapfrogs, which is half a kick of each; 0 stands for none before the first."""
+    return 0.5 * (last + size)
 
 
 @inlined

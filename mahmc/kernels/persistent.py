@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mahmc.compiled import kernel
+from mahmc.compiled import inlined, kernel
 from mahmc.kernels.moves import copy, count, kinetic, leapfrogs, record_draw, refresh, restore, update_after
 from mahmc.kernels.state import Counts
 from mahmc.lanes import absolute, exp, floor, is_finite, load, store, where
@@ -22,6 +22,13 @@ class PersistentParameters(NamedTuple):
     delta: float  # how far v moves in a step
     nonreversible: bool  # whether |v| is the uniform of the test (MALA-PN); otherwise the uniform is new (MALA, MALA-P)
     outer: int  # the update of q^O after each iteration, 0 for none
+
+
+@inlined
+def moved(v, ratio, accepted, delta):
+    """The next v of MALA-PN: v/r where accepted, and then (v + 1 + δ) mod 2 − 1."""
+    v = where(accepted, v / ratio, v) + (1.0 + delta)
+    return v - 2.0 * floor(0.5 * v) - 1.0
 
 
 @kernel
@@ -51,8 +58,7 @@ def persistent(target, state, parameters, output, chunk):
             finite = is_finite(E)
             accepted = (u < ratio) & finite
             if parameters.nonreversible:
-                v = where(accepted, v / ratio, v) + (1.0 + parameters.delta)
-                store(state.v, 0, v - 2.0 * floor(0.5 * v) - 1.0)  # (v + 1 + δ) mod 2 − 1
+                store(state.v, 0, moved(v, ratio, accepted, parameters.delta))
             restore(accepted, state.q, before.q)
             restore(accepted, state.grad, before.grad)
             for i in range(state.p.shape[0]):  # accepted: go on; rejected: turn round

@@ -22,10 +22,12 @@ from mahmc.lanes import library, lookup, operators  # noqa: F401  (they define o
 from mahmc.lanes.functions import (
     cos_sin_turns,
     exp,
+    exp_of_number,
     expm1,
     is_finite,
     log,
     log1p,
+    log_of_number,
     maximum,
     sigmoid,
     sigmoid_softplus,
@@ -34,10 +36,11 @@ from mahmc.lanes.functions import (
 from mahmc.lanes.matrices import multiply
 from mahmc.lanes.memory import RowsType, load, rows, rows_where, store
 from mahmc.lanes.types import LANES, LanesType, MaskType, WordsType, lanes, mask, words
-from mahmc.lanes.values import absolute, as_count, bits_of, everywhere, float_of, floor, splat, sqrt, where
+from mahmc.lanes.values import absolute, as_count, bits_of, everywhere, float_of, floor, lane_value, splat, sqrt, where
 
 __all__ = [
     "LANES", "LanesType", "MaskType", "RowsType", "WordsType", "absolute", "as_count", "bits_of", "cos_sin_turns",
-    "everywhere", "exp", "expm1", "float_of", "floor", "is_finite", "lanes", "load", "log", "log1p", "mask", "maximum",
-    "multiply", "rows", "rows_where", "sigmoid", "sigmoid_softplus", "splat", "sqrt", "store", "tanh", "where", "words",
+    "everywhere", "exp", "exp_of_number", "expm1", "float_of", "floor", "is_finite", "lane_value", "lanes", "load",
+    "log", "log1p", "log_of_number", "mask", "maximum", "multiply", "rows", "rows_where", "sigmoid",
+    "sigmoid_softplus", "splat", "sqrt", "store", "tanh", "where", "words",
 ]  # fmt: skip

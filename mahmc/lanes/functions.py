@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from mahmc.compiled import inlined
-from mahmc.lanes.values import absolute, bits_of, float_of, floor, splat, where
+from mahmc.lanes.values import absolute, bits_of, float_of, floor, lane_value, splat, where
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has 21 trailing zeros
@@ -71,6 +71,18 @@ def log(x):
     value = exponent * _LN2_HIGH + (2.0 * s + (s * z * (low + z4 * high) + exponent * _LN2_LOW))
     value = where(x > 0.0, where(x < np.inf, value, np.inf), where(x == 0.0, -np.inf, np.nan))
     return where(x == x, value, x)
+
+
+@inlined
+def exp_of_number(x):
+    """e^x of one number. The C library's function may have other last bits on another processor."""
+    return lane_value(exp(splat(x)), 0)
+
+
+@inlined
+def log_of_number(x):
+    """log x of one number; see `exp_of_number`."""
+    return lane_value(log(splat(x)), 0)
 
 
 @inlined

@@ -145,7 +145,7 @@ def sample(
 def load(path: str | os.PathLike[str], target: Target | None = None, threads: int | None = None) -> Run:
     """Read a run that `run.save` wrote. The run can go on, with the same draws as if it had never been saved.
 
-    On another kind of CPU the last bits of further draws may differ.
+    With another version of mahmc, numba or NumPy the last bits of further draws may differ.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import numpy as np
 from mahmc.kernels import Plan, Timetable
 from mahmc.kernels.plan import Law
 from mahmc.parameters import InvalidInput
+from mahmc.rounding import log
 from mahmc.schedules.plans import cumulative, plan_of_law, plan_of_one, plan_of_pairs, rows_of, timetable
 from mahmc.schedules.steps import Steps, runs_of, write_steps
 from mahmc.targets import Target
@@ -221,18 +222,18 @@ class IID(Schedule):
         if len(D) != self.steps or not set(D) <= set(range(len(self.shares) + 1)):
             return -math.inf
         shares = (self.leapfrog, *self.shares)
-        return math.fsum(D.count(kind) * math.log(shares[kind]) for kind in sorted(set(D)))
+        return math.fsum(D.count(kind) * log(shares[kind]) for kind in sorted(set(D)))
 
     def draw(self, rng: np.random.Generator) -> Steps:
         ends = np.cumsum((self.leapfrog, *self.shares))[:-1]  # rounding errors go to the last kind
         return tuple(np.searchsorted(ends, rng.random(self.steps), side="right").tolist())
 
     def plan(self, target: Target, updates: Sequence[str]) -> Plan:
-        total = self.leapfrog + sum(self.shares)  # one, except for rounding
+        total = math.fsum((self.leapfrog, *self.shares))  # one, except for rounding
         if self.leapfrog == total:
             return plan_of_one(np.array([(0, self.steps)]))
         ops = np.array([*map(target.density.number, updates)], np.int64)
-        log_leapfrog = math.log(self.leapfrog / total)
+        log_leapfrog = log(self.leapfrog / total)
         return plan_of_law(Law(self.steps, log_leapfrog, cumulative(self.shares), ops, target.density.costs_by_number))
 
     def __str__(self) -> str:
@@ -266,7 +267,7 @@ class Sequences(Schedule):
         return math.fsum(weight * n for n, weight in zip(numbers, self.weights, strict=True))
 
     def log_probability(self, D: Steps) -> float:
-        return math.log(self.weights[self.choices.index(D)]) if D in self.choices else -math.inf
+        return log(self.weights[self.choices.index(D)]) if D in self.choices else -math.inf
 
     def draw(self, rng: np.random.Generator) -> Steps:
         return self.choices[np.searchsorted(np.cumsum(self.weights)[:-1], rng.random(), side="right")]

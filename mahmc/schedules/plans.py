@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -53,7 +54,7 @@ def rows_of(D: Steps, target: Target, updates: Sequence[str]) -> np.ndarray:
 
 def cumulative(probabilities: Sequence[float]) -> np.ndarray:
     """The probabilities of the first, of the first two, …, divided by their sum; the last is exactly 1."""
-    ends = np.cumsum(probabilities) / sum(probabilities)
+    ends = np.cumsum(probabilities) / math.fsum(probabilities)
     ends[-1] = 1.0
     return ends
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mahmc import rounding
 from mahmc.compiled import implements, inlined
 from mahmc.glossary import Panel
 from mahmc.lanes import exp, floor, load, log, maximum, splat, store, where
@@ -231,7 +232,8 @@ def gmm(
             f"weights = {weights} sum to {all_digits(round(sum(weights), 12))}, not to one: divide each by their sum."
         )
     w, m, s = (np.array(values) for values in (weights, means, sds))
-    data = GMM(m, 1.0 / s**2, np.log(s) - np.log(w))
+    heights = np.array([rounding.log(sd) - rounding.log(weight) for sd, weight in zip(sds, weights, strict=True)])
+    data = GMM(m, 1.0 / s**2, heights)
     shares = w / w.sum()
 
     def exact(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:

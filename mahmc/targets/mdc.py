@@ -183,7 +183,7 @@ def mdc(n_w: int = 20, sd: float = 0.04) -> Target:
         return np.column_stack([draws["u"], draws["v"]]), np.column_stack([w, w.sum(axis=1)])
 
     density = Density(
-        data=MDC(n_w, 1.0 / sd**2),
+        data=MDC(n_w, 1.0 / (sd * sd)),
         quantities=(
             Quantity("u", "q", 0, 1),
             Quantity("v", "q", 1, 1),

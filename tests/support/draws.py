@@ -3,10 +3,10 @@
     python -m tests.support.draws           compares the engine with tests/data/stored_draws.json
     python -m tests.support.draws --write   makes that file anew, after a change that is meant to change draws
 
-The bits of a draw depend on the processor: where it multiplies and adds at once, it rounds once instead of twice. So
-the runs are made in a process of their own whose kernels are compiled for a plain x86-64 processor, with a cache folder
-of its own, and NumPy and its linear algebra use plain instructions too. The digests still depend on the versions of
-numba and NumPy; the file says which versions made it.
+The bits of a draw do not depend on the processor. To show this, the runs are made in a process of their own whose
+kernels are compiled for a plain x86-64 processor, with a cache folder of its own; NumPy, its linear algebra and the C
+library use plain instructions too. The digests depend on the versions of numba and NumPy; the file says which versions
+made it.
 """
 
 from __future__ import annotations
@@ -90,13 +90,14 @@ def digests(texts: list[str]) -> list[str]:
 
 
 def plain(cache: str) -> dict[str, str]:
-    """The environment in which numba, NumPy and OpenBLAS use plain x86-64 instructions."""
+    """The environment in which numba, NumPy, OpenBLAS and the C library use plain x86-64 instructions."""
     found = [name for name in __cpu_dispatch__ if __cpu_features__[name]]
     return os.environ | {
         "MAHMC_CACHE_DIR": cache,
         "NUMBA_CPU_NAME": "generic",
         "NPY_DISABLE_CPU_FEATURES": " ".join(found),
         "OPENBLAS_CORETYPE": "Nehalem",
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2",
     }
 
 
