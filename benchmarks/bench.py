@@ -56,7 +56,7 @@ def main() -> None:
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "peers": against_jax, "gibbs": against_hmc_gibbs, "nuts": against_nuts, "all": all_samplers, "limit": limit,
         "growth": growth, "start": start, "table": table_1, "own": own_target, "schedules": schedules_cost,
-        "mixed": against_mixed_hmc,
+        "mixed": against_mixed_hmc, "checkpoints": checkpoints_cost,
     }  # fmt: skip
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", help=f"some of {','.join(parts)}", default=",".join(parts))
@@ -439,6 +439,41 @@ def own_target() -> Iterator[str]:
             rows.append((rates[True], rates[False]))
         ratio = _ratio(rows, 0, 1)
         yield f"| {sampler} | {_median(rows, 0):.2g} | {_median(rows, 1):.2g} | **{ratio:.3g}** | ≥ 0.9 |"
+
+
+def checkpoints_cost() -> Iterator[str]:
+    """Runs with the checkpoints from which draws are replayed, and the same runs without checkpoints, in turns."""
+    yield "\n### What checkpoints cost\n"
+    yield "16 chains of 20 000 draws, on BLR 1000; time of the processor, medians and quartiles of rounds in turns. A"
+    yield "replay is one draw at a random place, recorded step by step.\n"
+    yield "| target | sampler | checkpoints | KB | ratio of times, with to without | bar | ms a replay |"
+    yield "|---|---|---|---|---|---|---|"
+    for target, sampler in (("gmm", "hmc"), ("mdc", "hmc"), ("mdc", "mahmc"), ("blr", "mahmc")):
+        spec = RunSpec.of(target, sampler, chains=CHAINS, draws=1_000 if target == "blr" else 20_000, warmup=0)
+        Run(spec.with_(draws=1)).advance_all().replay(0, 0)
+        ratios = []
+        for i in range(CPU_ROUNDS):
+            times = {kept: _run_with(spec, kept) for kept in ((True, False) if i % 2 else (False, True))}
+            ratios.append(times[True][0] / times[False][0])
+        run = times[True][1]
+        kept = [c for checkpoints in run._checkpoints for c in checkpoints.kept]
+        places = np.random.default_rng(0).integers(spec.draws, size=20)
+        begin = time.perf_counter()
+        for place in places:
+            run.replay(int(place) % CHAINS, int(place))
+        replay = (time.perf_counter() - begin) / len(places) * 1e3
+        size = sum(c.rows.nbytes for c in kept) / 1000
+        yield f"| {target} | {sampler} | {len(kept)} | {size:.0f} | {_quartiles(ratios)} | ≤ 1.01 | {replay:.1f} |"
+
+
+def _run_with(spec: RunSpec, checkpoints: bool) -> tuple[float, Run]:
+    """Seconds of the processor that a run on one thread takes, and the run."""
+    run = Run(spec, threads=1)
+    if not checkpoints:
+        run._most_checkpoints = 0
+    begin = time.process_time()
+    run.advance_all()
+    return time.process_time() - begin, run
 
 
 def growth() -> Iterator[str]:

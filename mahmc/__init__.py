@@ -30,7 +30,7 @@ Notation. The names in the code are the symbols of the paper:
 | visits  |       | visits to discrete variables in an M-HMC trajectory |
 
 Imports go one way: parameters, compiled → lanes, precision → streams → targets → kernels → schedules, samplers → spec →
-run → compare → checks → custom → examples.
+recorder → run → compare → checks → custom → examples.
 """
 
 from mahmc import diagnostics, schedules, tables, targets
@@ -38,16 +38,18 @@ from mahmc.checks import Checking, check, check_sampler
 from mahmc.compare import Comparison, compare
 from mahmc.custom import load_targets, target
 from mahmc.parameters import InvalidInput, Parameter
+from mahmc.recorder import Trajectory
 from mahmc.run import Progress, Run, SamplingWarning, load, sample
 from mahmc.samplers import SAMPLERS
 from mahmc.spec import RunSpec
 from mahmc.targets import Target
+from mahmc.trajectory import trajectory
 from mahmc.version import __version__
 
 from mahmc import examples  # isort: skip  # they are written as a person would, with mahmc.target
 
 __all__ = [
     "SAMPLERS", "Checking", "Comparison", "InvalidInput", "Parameter", "Progress", "Run", "RunSpec",
-    "SamplingWarning", "Target", "__version__", "check", "check_sampler", "compare", "diagnostics",
-    "examples", "load", "load_targets", "sample", "schedules", "tables", "target", "targets",
+    "SamplingWarning", "Target", "Trajectory", "__version__", "check", "check_sampler", "compare", "diagnostics",
+    "examples", "load", "load_targets", "sample", "schedules", "tables", "target", "targets", "trajectory",
 ]  # fmt: skip

@@ -9,12 +9,13 @@ from typing import Any
 
 def as_json(value: Any) -> str:
     """A value as JSON. NaN and infinity become null, because JSON does not have them."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of dictionaries, lists and numbers with None for NaN and infinity."""
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -114,9 +114,14 @@ class Sampler:
             return target.density.site_updates
         return tuple(sorted(target.density.updates, key=lambda name: name != target.density.default_update))
 
+    @property
+    def tests_each_leapfrog(self) -> bool:
+        """Whether each leapfrog of an iteration has a momentum and a test of its own."""
+        return self.advance is _persistent
+
     def tests(self, values: Settings) -> int:
         """The number of Metropolis tests of q^H in one iteration."""
-        return int(values["L"]) if self.advance is _persistent else 1
+        return int(values["L"]) if self.tests_each_leapfrog else 1
 
     def defaults(self, target: str) -> dict[str, float]:
         """The best values of the parameters for a target.

@@ -26,18 +26,18 @@ def add(commands: Any) -> None:
 
 
 def compile_all(options: argparse.Namespace) -> int:
-    """Compile all kernels that are not in the cache, by a short run of each sampler on each target, on all cores."""
+    """Compile all kernels that are not in the cache, by a short run and a replay of each sampler on each target."""
     with ProcessPoolExecutor(cores(), mp_context=get_context("spawn")) as pool:
         list(pool.map(compile_for, FAMILIES))
     return DONE
 
 
 def compile_for(target: str) -> None:
-    """One short run of each sampler on this target, and the check that has kernels of its own."""
+    """One short run of each sampler on this target with a replay, and the check that has kernels of its own."""
     built = FAMILIES[target].build()
     for sampler in (name for name, method in SAMPLERS.items() if method.takes(built)):
         begin = time.perf_counter()
-        Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all()
+        Run(RunSpec.of(target, sampler, draws=1, warmup=0, chains=1)).advance_all().replay(0, 0)
         print(f"{target} {sampler}: {time.perf_counter() - begin:.1f} s", flush=True)
     begin = time.perf_counter()
     check_gradient(engine_subject(built, "hmc", {}))

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from mahmc.kernels import Chunk, Output, State, new_counts, new_state
+from mahmc.kernels import State
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
+from mahmc.recorder import Place, Trajectory, walk
 from mahmc.run import storage
-from mahmc.run.blocks import Block, chains_of, checked_threads, packed, pool
+from mahmc.run.blocks import Block, Rows, Setup, chains_of, checked_threads, packed, pool, refuse_beyond
+from mahmc.run.checkpoints import Checkpoints, block_before, most_checkpoints
 from mahmc.run.measures import Moment, Progress
 from mahmc.run.recording import Recording
 from mahmc.run.results import Results
 from mahmc.spec import RUN_PARAMETERS, RunSpec
-from mahmc.streams import Purpose, Seeds
+from mahmc.streams import Seeds
 from mahmc.targets import Target
 
 CHUNK_SECONDS = 0.2  # a stop does not wait for the end of a chunk
@@ -77,24 +79,24 @@ class Run(Results):
         self._begin(spec, target, threads, starts)
 
     @classmethod
-    def at(cls, spec: RunSpec, target: Target, threads: int | None, starts: tuple[np.ndarray, np.ndarray]) -> Run:
+    def at(cls, spec: RunSpec, target: Target, threads: int | None, starts: Rows) -> Run:
         """A run whose chains start at these rows of q and other, which fill whole blocks."""
         run = cls.__new__(cls)
         cls._begin(run, spec, target, threads, starts)
         return run
 
-    def _begin(
-        self, spec: RunSpec, target: Target, threads: int | None, starts: tuple[np.ndarray, np.ndarray] | None
-    ) -> None:
+    def _begin(self, spec: RunSpec, target: Target, threads: int | None, starts: Rows | None) -> None:
         self.spec, self.target = spec, target
         self.threads = checked_threads(threads)
         self.seconds = 0.0
         self._stop = np.zeros(1, np.uint8)
-        self._plan, self._outer = spec.law.plan(self.target, spec.updates), self.target.density.number(spec.outer)
+        self._setup = Setup.of(spec, target, starts)
         self._recording = Recording(spec, self.target)
         blocks = -(-spec.chains // LANES)
         seeds = Seeds(spec.seed, blocks)
-        self._blocks = [self._new_block(b, seeds, starts) for b in range(blocks)]
+        self._blocks = [self._setup.block(b, seeds, self._recording.of(chains_of(b))) for b in range(blocks)]
+        self._checkpoints = [Checkpoints() for _ in self._blocks]
+        self._most_checkpoints = most_checkpoints(self._setup, self._blocks)
         self._chunk = max(FIRST_CHUNK, min(blocks, LONGEST_FIRST_CHUNK))
         self._tally = self._tallied()
         self.history: list[Moment] = []
@@ -159,9 +161,10 @@ class Run(Results):
         spec = replace(self.spec, draws=RUN_PARAMETERS["draws"].check(self.spec.draws + more))
         longer = Recording(spec, self.target)
         longer.fill(*self._recording.first(self.spec.slots))
-        for number, block in enumerate(self._blocks):
-            block.record = longer.of(chains_of(number))
-        self.spec, self._recording = spec, longer
+        for block in self._blocks:
+            block.record = longer.of(chains_of(block.number))
+        self.spec, self._recording, self._setup = spec, longer, replace(self._setup, spec=spec)
+        self._most_checkpoints = most_checkpoints(self._setup, self._blocks)
         return self.advance_all()
 
     def advance(self, seconds: float = CHUNK_SECONDS) -> None:
@@ -240,7 +243,7 @@ class Run(Results):
 
     @property
     def finished(self) -> bool:
-        return self._iterations == self.spec.slots * self.spec.thin
+        return self._iterations == self._setup.iterations
 
     @property
     def done(self) -> int:
@@ -255,6 +258,55 @@ class Run(Results):
     def states(self) -> list[State]:
         """The state from which the next iteration of each block starts. Read it only between chunks."""
         return [block.state for block in self._blocks]
+
+    # ------------------------------------------------------------------------------------------------- replay
+
+    def replay(self, chain: int, draw: int, warmup: bool = False) -> Trajectory:
+        """Make the iteration again that gave a draw, and record each of its steps.
+
+        The run keeps checkpoints, so only the iterations since the nearest checkpoint are made again. Chains may
+        advance on another thread meanwhile.
+
+        Parameters
+        ----------
+        chain
+            The number of the chain, from 0.
+        draw
+            The number of the draw, from 0.
+        warmup
+            Whether `draw` counts draws of the warm-up instead of draws after the warm-up.
+
+        Returns
+        -------
+        Trajectory
+            The steps of the iteration. With `thin` above 1, it is the last of the iterations between two draws.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such chain or draw, if the iteration has more than 10,000 steps, or if the iteration does not
+            give the recorded draw again.
+
+        Examples
+        --------
+        >>> run = mahmc.sample("gmm", "mahmc", draws=1_000)
+        >>> float(run.replay(chain=3, draw=500).end["q"]) == run.draws["q"][3, 500]
+        True
+        """
+        there = self.warmup_draws if warmup else self.draws
+        drawn = min(self.done, self.spec.warmup) if warmup else self.draws_done
+        chain, draw = (refuse_beyond(*said) for said in (("chain", chain, self.spec.chains), ("draw", draw, drawn)))
+        slot = draw if warmup else self.spec.warmup + draw
+        iteration, number = (slot + 1) * self.spec.thin - 1, chain // LANES
+        block = block_before(self._setup, number, iteration, self._checkpoints[number].before(iteration))
+        found = walk(self.spec, self.target, block.state, block.plan, Place(iteration, chain))
+        for name in (q.name for q in found.quantities if q.name in there):
+            if not np.array_equal(found.end[name], there[name][chain, draw], equal_nan=True):
+                raise InvalidInput(
+                    f"draw {draw} of chain {chain} cannot be made again: {name} differs from the recorded draw. "
+                    "The run was made by another version of mahmc, numba or NumPy."
+                )
+        return found
 
     # -------------------------------------------------------------------------------------- files, pickle and copy
 
@@ -289,10 +341,11 @@ class Run(Results):
 
     @property
     def _contents(self) -> storage.Contents:
-        return storage.Contents(self.spec, self._plan, self._blocks, self._recording, self.history)
+        return storage.Contents(self._setup, self._blocks, self._checkpoints, self._recording, self.history)
 
     def put_back(self, arrays: Mapping[str, np.ndarray], others: Mapping[str, float]) -> None:
         """Take over the state of a run of the same spec, as `arrays` gives it."""
+        self._setup = replace(self._setup, starts=storage.starts_in(arrays))
         storage.put_back(self._contents, arrays)
         self.seconds, self._chunk = float(others["seconds"]), int(others["chunk"])
         self._tally = self._tallied()
@@ -306,10 +359,6 @@ class Run(Results):
     @property
     def _iterations(self) -> int:
         return min(block.done for block in self._blocks)
-
-    @property
-    def _warmup_iterations(self) -> int:
-        return self.spec.warmup * self.spec.thin
 
     def _tallied(self) -> list[tuple[int, np.ndarray]]:
         """Iterations and counts of each block. They are read between chunks, so that they belong together."""
@@ -337,11 +386,7 @@ class Run(Results):
 
     def _goal(self) -> int:
         """The iteration that every block reaches or passes in the next chunk."""
-        return min(self._iterations + self._chunk, self._end_of_phase(self._iterations))
-
-    def _end_of_phase(self, done: int) -> int:
-        """The end of the warm-up, or of the run."""
-        return self._warmup_iterations if done < self._warmup_iterations else self.spec.slots * self.spec.thin
+        return min(self._iterations + self._chunk, self._setup.end_of_phase(self._iterations))
 
     def _advance_blocks(self, waiting: deque[Block], goal: int, ahead: int) -> None:
         """One thread's part of a chunk: waiting blocks, then running ahead with the last block until all are done."""
@@ -354,45 +399,14 @@ class Run(Results):
             self._advance_block(block, goal)
         if block is None:
             return
-        limit = min(goal + ahead, self.spec.slots * self.spec.thin)
+        limit = min(goal + ahead, self._setup.iterations)
         step = max(1, ahead // STEPS_AHEAD)
         while self._iterations < goal and block.done < limit and not self._stop[0]:
             self._advance_block(block, min(block.done + step, limit))
 
     def _advance_block(self, block: Block, goal: int) -> None:
-        """Advance to `goal`, but not across the end of the warm-up, where other counts begin."""
-        phase = 0 if block.done < self._warmup_iterations else 1
-        n = min(goal, self._end_of_phase(block.done)) - block.done
-        if n > 0:
-            block.done += self.spec.method.advance(
-                self.spec.method, self._outer, self.spec.values, block.plan, self.target.density.data, block.state,
-                Output(block.record, block.counts[phase]), Chunk(block.done, n, self._stop),
-            )  # fmt: skip
-
-    def _new_block(self, number: int, seeds: Seeds, starts: tuple[np.ndarray, np.ndarray] | None) -> Block:
-        chains = chains_of(number)
-        if starts is None:
-            q, other = self.target.density.pack(self._drawn_start(seeds.generator(number, Purpose.START)))
-        else:
-            q, other = starts[0][chains], starts[1][chains]
-        state = new_state(self.target, q, other, seeds, number)
-        if not np.isfinite(state.U).all():
-            lane = int(np.flatnonzero(~np.isfinite(state.U[0]))[0])
-            raise InvalidInput(
-                f"{self.target.name} has an energy of {state.U[0, lane]} where chain {number * LANES + lane} starts. "
-                "Check its data, or the initial values. A custom target defines start(self, rng), which must return a "
-                "point where U is finite."
-            )
-        counts = new_counts(self.target, phases=2)
-        return Block(state, self._plan.for_a_block(), self._recording.of(chains), counts)
-
-    def _drawn_start(self, rng: np.random.Generator) -> Mapping[str, np.ndarray]:
-        """The states from which the chains of a block start."""
-        if self.spec.start == "exact":
-            assert self.target.truth.exact is not None  # the spec made sure
-            return self.target.truth.exact(rng, LANES)
-        starts = [self.target.density.start(rng) for _ in range(LANES)]
-        return {name: np.array([start[name] for start in starts]) for name in starts[0]}
+        self._setup.advance(block, goal, self._stop)
+        self._checkpoints[block.number].offer(block, self._most_checkpoints)
 
     def _block_iterations(self) -> int:
         """Iterations of all blocks together."""

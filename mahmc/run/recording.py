@@ -60,6 +60,14 @@ class Recording:
         return {name: arrays[discrete][:, begin:end, columns] for name, discrete, columns in self.columns.quantities}
 
 
+def nothing_recorded(spec: RunSpec, target: Target) -> Record:
+    """A record without chains, of the same types as the records of a run."""
+    columns = _columns(spec, target)
+    reals = np.zeros((0, 0, len(columns.real_rows)))
+    discretes = np.zeros((0, 0, len(columns.discrete_rows)), columns.whole)
+    return Record(reals, columns.real_rows, discretes, columns.discrete_rows, spec.thin)
+
+
 def memory_needed(spec: RunSpec, target: Target) -> int:
     """The memory that the draws of a run need, in bytes.
 

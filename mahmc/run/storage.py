@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mahmc.kernels import Plan, Timetable
 from mahmc.lanes import LANES
 from mahmc.parameters import InvalidInput
 from mahmc.run.archives import BrokenArchive, read_archive
-from mahmc.run.blocks import Block
+from mahmc.run.blocks import Block, Rows, Setup
+from mahmc.run.checkpoints import Checkpoint, Checkpoints, rows_in_checkpoint
 from mahmc.run.measures import Moment
 from mahmc.run.recording import Recording
 from mahmc.spec import RunSpec
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 KIND, FORMAT = "mahmc run", 1
 ABOUT = "about"  # the array that has the JSON
 RECORDED = ("reals", "discretes")
+STARTS = ("start.q", "start.other")  # only if the run began at given values
+CHECKPOINTS = ("checkpoint.block", "checkpoint.iteration", "checkpoint.rows")  # a row for each checkpoint of each block
+OPTIONAL = {*STARTS, *CHECKPOINTS}  # files of earlier versions have none of them
 HISTORY = tuple(f"history.{name}" for name in Moment._fields)
 CLOSE = 1e-6  # relative: a larger difference between two energies of one state means two targets
 
@@ -37,11 +40,11 @@ CLOSE = 1e-6  # relative: a larger difference between two energies of one state 
 
 
 class Contents(NamedTuple):
-    """The parts of a run. What changes in them as the run advances is stored; the spec and the plan are made anew."""
+    """The parts of a run. What changes in them as the run advances is stored; the rest is made anew."""
 
-    spec: RunSpec
-    plan: Plan | Timetable  # which all blocks share
+    setup: Setup
     blocks: list[Block]
+    checkpoints: list[Checkpoints]  # of each block
     recording: Recording
     history: list[Moment]
 
@@ -49,7 +52,7 @@ class Contents(NamedTuple):
 def arrays_of(run: Contents) -> dict[str, np.ndarray]:
     """All that changes as a run advances; arrays of blocks are stacked, (blocks, …)."""
     done = np.array([block.done for block in run.blocks], np.int64)  # some blocks may be ahead
-    reals, discretes = run.recording.first(_recorded(run.spec, done))
+    reals, discretes = run.recording.first(_recorded(run.setup.spec, done))
     found = {"reals": reals, "discretes": discretes, "done": done}
     blocks = [dict(_of_a_block(run, block)) for block in run.blocks]
     found |= {name: np.stack([block[name] for block in blocks]) for name in blocks[0]}
@@ -58,7 +61,19 @@ def arrays_of(run: Contents) -> dict[str, np.ndarray]:
     found["history.done"] = np.array([moment.done for moment in history], np.int64)
     found["history.iterations"] = np.array([moment.iterations for moment in history], np.int64)
     found["history.counts"] = np.array([moment.counts for moment in history], np.int64).reshape(-1, kinds)
-    return found
+    if run.setup.starts is not None:
+        found |= dict(zip(STARTS, run.setup.starts, strict=True))
+    return found | _checkpoints(run)
+
+
+def _checkpoints(run: Contents) -> dict[str, np.ndarray]:
+    kept = [(number, *c) for number, checkpoints in enumerate(run.checkpoints) for c in checkpoints.kept]
+    shape = rows_in_checkpoint(run.blocks[0].state)
+    return {
+        "checkpoint.block": np.array([number for number, _, _ in kept], np.int64),
+        "checkpoint.iteration": np.array([iteration for _, iteration, _ in kept], np.int64),
+        "checkpoint.rows": np.array([rows for _, _, rows in kept], np.uint64).reshape(-1, *shape),
+    }
 
 
 def _recorded(spec: RunSpec, done: np.ndarray) -> int:
@@ -79,13 +94,23 @@ def put_back(run: Contents, arrays: Mapping[str, np.ndarray]) -> None:
         block.done = int(arrays["done"][number])
         for name, array in _of_a_block(run, block):
             array[...] = arrays[name][number]
+    for checkpoints in run.checkpoints:
+        checkpoints.kept = []
+    for number, iteration, rows in zip(*(arrays.get(name, ()) for name in CHECKPOINTS), strict=True):
+        run.checkpoints[number].kept.append(Checkpoint(int(iteration), rows))
     moments = (arrays[name] for name in HISTORY)
     run.history[:] = [Moment(int(done), int(n), counts) for done, n, counts in zip(*moments, strict=True)]
 
 
+def starts_in(arrays: Mapping[str, np.ndarray]) -> Rows | None:
+    """The given values at which the run began, if there were any."""
+    q, other = (arrays.get(name) for name in STARTS)
+    return None if q is None or other is None else (q, other)
+
+
 def _of_a_block(run: Contents, block: Block) -> Iterator[tuple[str, np.ndarray]]:
     """The arrays that only one block has, with their names."""
-    shared = {id(array) for _, array in _named(run.plan, "")}
+    shared = {id(array) for _, array in _named(run.setup.plan, "")}
     yield "counts", block.counts
     yield from _named(block.state, "state")
     yield from ((name, array) for name, array in _named(block.plan, "plan") if id(array) not in shared)
@@ -210,10 +235,13 @@ def target_of(path: str | os.PathLike[str], about: Mapping[str, Any], given: Tar
 def refuse_unlike(path: str | os.PathLike[str], run: Run, arrays: Mapping[str, np.ndarray]) -> None:
     """Refuse arrays that do not fit a run of this spec. `run` is a new run with the positions of the file."""
     needed, end = run.arrays(), run.spec.slots * run.spec.thin
-    fits = needed.keys() == arrays.keys() and all(_alike(name, arrays[name], array) for name, array in needed.items())
+    missing = needed.keys() - arrays.keys()
+    fits = arrays.keys() <= needed.keys() and missing in (set(), {*STARTS}, OPTIONAL)
+    fits = fits and all(_alike(name, array, needed[name]) for name, array in arrays.items())
     if not fits or arrays["done"].min() < 0 or arrays["done"].max() > end:
         raise unfit(path)
-    if not _counts_are_possible(arrays) or not _plans_are_possible(run, arrays) or not _values_are_known(run, arrays):
+    possible = (_counts_are_possible(arrays), _plans_are_possible(run, arrays), _checkpoints_are_possible(arrays))
+    if not all(possible) or not _values_are_known(run, arrays):
         raise unfit(path)
     draws, moments = ({arrays[name].shape[axis] for name in names} for names, axis in ((RECORDED, 1), (HISTORY, 0)))
     if draws != {_recorded(run.spec, arrays["done"])} or len(moments) > 1:
@@ -250,10 +278,26 @@ def _plans_are_possible(run: Run, arrays: Mapping[str, np.ndarray]) -> bool:
     return all(((x >= 0) & (x <= most_allowed)).all() for x, most_allowed in limits)
 
 
+def _checkpoints_are_possible(arrays: Mapping[str, np.ndarray]) -> bool:
+    """Whether each checkpoint belongs to a block, and to an iteration that the block has made."""
+    if CHECKPOINTS[0] not in arrays:
+        return True
+    block, iteration, rows = (arrays[name] for name in CHECKPOINTS)
+    if not len(block) == len(iteration) == len(rows) or not ((block >= 0) & (block < len(arrays["done"]))).all():
+        return False
+    return bool(((iteration > 0) & (iteration <= arrays["done"][block])).all())
+
+
 def _values_are_known(run: Run, arrays: Mapping[str, np.ndarray]) -> bool:
     """Whether discrete variables have values that the target knows: kernels look things up by them."""
-    discrete = [q for q in run.target.density.quantities if q.values and q.source == "other"]
-    rows = ((arrays["state.other"][:, q.first : q.first + q.size], q.values) for q in discrete)
+    density = run.target.density
+    states = [arrays["state.other"]]
+    if CHECKPOINTS[0] in arrays:
+        states.append(arrays[CHECKPOINTS[2]].view(np.float64)[:, density.dim : density.dim + density.n_other])
+    if STARTS[0] in arrays:
+        states.append(arrays[STARTS[1]][:, :, None])
+    discrete = [q for q in density.quantities if q.values and q.source == "other"]
+    rows = ((other[:, q.first : q.first + q.size], q.values) for q in discrete for other in states)
     return all(bool(np.isin(found, values).all()) for found, values in rows)
 
 
@@ -277,5 +321,5 @@ def _alike(name: str, found: np.ndarray, needed: np.ndarray) -> bool:
     """Whether an array can replace another. Some arrays may have another length."""
     if found.dtype != needed.dtype or found.ndim != needed.ndim:
         return False
-    along = 1 if name in RECORDED else 0 if name in HISTORY else None
+    along = 1 if name in RECORDED else 0 if name in (*HISTORY, *CHECKPOINTS) else None
     return all(a == b for axis, (a, b) in enumerate(zip(found.shape, needed.shape, strict=True)) if axis != along)

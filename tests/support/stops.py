@@ -41,11 +41,11 @@ class Interrupted(Run):
         if self.stopped:  # another block was stopped: this one must not go on
             super()._advance_block(block, goal)
             return
-        phase = 0 if block.done < self._warmup_iterations else 1
+        phase = 0 if block.done < self._setup.warmup else 1
         counter = block.counts[phase, self._row]
         before, start = counter[0], FULL - self._per_step * next(self._lengths)
         asked, self._stop = self._stop, counter.view(np.uint8)[FLAG : FLAG + 1]
-        goal = min(goal, self._end_of_phase(block.done))
+        goal = min(goal, self._setup.end_of_phase(block.done))
         counter[0] = start
         super()._advance_block(block, goal)
         counter[0] += before - start
