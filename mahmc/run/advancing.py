@@ -91,6 +91,7 @@ class Run(Results):
         self.seconds = 0.0
         self._stop = np.zeros(1, np.uint8)
         self._setup = Setup.of(spec, target, starts)
+        self._outer = self._setup.outer
         self._recording = Recording(spec, self.target)
         blocks = -(-spec.chains // LANES)
         seeds = Seeds(spec.seed, blocks)

@@ -54,7 +54,8 @@ class Setup:
         return nothing_recorded(self.spec, self.target)
 
     @cached_property
-    def _outer(self) -> int:
+    def outer(self) -> int:
+        """The target's number of the update after a trajectory."""
         return self.target.density.number(self.spec.outer)
 
     @property
@@ -90,7 +91,7 @@ class Setup:
         n = min(goal, self.end_of_phase(block.done)) - block.done
         if n > 0:
             block.done += self.spec.method.advance(
-                self.spec.method, self._outer, self.spec.values, block.plan, self.target.density.data, block.state,
+                self.spec.method, self.outer, self.spec.values, block.plan, self.target.density.data, block.state,
                 Output(block.record, block.counts[phase]), Chunk(block.done, n, stop),
             )  # fmt: skip
 
