@@ -444,12 +444,13 @@ def own_target() -> Iterator[str]:
 def checkpoints_cost() -> Iterator[str]:
     """Runs with the checkpoints from which draws are replayed, and the same runs without checkpoints, in turns."""
     yield "\n### What checkpoints cost\n"
-    yield "16 chains of 20 000 draws, on BLR 1000; time of the processor, medians and quartiles of rounds in turns. A"
-    yield "replay is one draw at a random place, recorded step by step.\n"
+    yield "16 chains; time of the processor, medians and quartiles of rounds in turns. A replay is one draw at a random"
+    yield "place, recorded step by step.\n"
     yield "| target | sampler | checkpoints | KB | ratio of times, with to without | bar | ms a replay |"
     yield "|---|---|---|---|---|---|---|"
     for target, sampler in (("gmm", "hmc"), ("mdc", "hmc"), ("mdc", "mahmc"), ("blr", "mahmc")):
-        spec = RunSpec.of(target, sampler, chains=CHAINS, draws=1_000 if target == "blr" else 20_000, warmup=0)
+        spec = RunSpec.of(target, sampler, chains=CHAINS, warmup=0)
+        spec = spec.with_(draws=int(LEAPFROGS[target] / spec.leapfrogs_per_draw / CHAINS))
         Run(spec.with_(draws=1)).advance_all().replay(0, 0)
         ratios = []
         for i in range(CPU_ROUNDS):

@@ -257,8 +257,8 @@ whole_ceil = _of_one(values.ceil, math.ceil, np.ceil)
 square = _of_one(inlined(lambda x: x * x), inlined(lambda x: x * x), np.square)
 _log2 = inlined(lambda x: _lanes.log(x) * 1.4426950408889634)  # 1/log 2
 _log10 = inlined(lambda x: _lanes.log(x) * 0.4342944819032518)  # 1/log 10
-log2 = _of_one(_log2, _by_lanes(_log2), np.log2)
-log10 = _of_one(_log10, _by_lanes(_log10), np.log10)
+log2 = _of_one(_log2, math.log2, np.log2)  # of numbers: exact for powers of 2
+log10 = _of_one(_log10, math.log10, np.log10)
 sign = _of_one(
     inlined(lambda x: _where(x > 0.0, 1.0, _where(x < 0.0, -1.0, x))),
     inlined(lambda x: np.sign(x)),
