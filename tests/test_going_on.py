@@ -17,6 +17,7 @@ import pytest
 import mahmc
 from mahmc import InvalidInput, Run, RunSpec, targets
 from mahmc.run import recording
+from mahmc.run.blocks import Setup
 from mahmc.targets import FAMILIES
 from tests.support.stops import FULL, Interrupted
 
@@ -172,7 +173,7 @@ def test_chains_come_back_that_only_their_initial_values_let_start(
     init = {"u": np.zeros(3), "v": np.zeros(3), "w": np.ones((3, 3))}
     run = Run(spec, init=init).advance_all()
     infinite = {"u": np.full(8, 1e200), "v": np.zeros(8), "w": np.ones((8, 3))}
-    monkeypatch.setattr(Run, "_drawn_start", lambda *given: infinite)
+    monkeypatch.setattr(Setup, "_drawn_start", lambda *given: infinite)
     with pytest.raises(InvalidInput, match="has an energy of inf where chain 0 starts"):
         Run(spec)
     assert np.array_equal(kept(run, tmp_path).draws["u"], run.draws["u"])
