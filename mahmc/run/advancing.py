@@ -217,7 +217,7 @@ class Run(Results):
         """
         end = min(self.done + draws, self.spec.slots) * self.spec.thin
         while self._iterations < end and not self._stop[0]:
-            self._advance_to(min(end, self._end_of_phase(self._iterations)), ahead=0)
+            self._advance_to(min(end, self._setup.end_of_phase(self._iterations)), ahead=0)
         if len(self.history) > 1 and self.done - self.history[-2].done <= MOMENT_OF_STEPS:
             self.history[-1] = self._moment()
         else:
