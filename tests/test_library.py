@@ -451,6 +451,7 @@ def test_arviz_works_on_the_container(run: Run) -> None:
 
 PUBLIC: list[Any] = [
     mahmc.sample, mahmc.load, mahmc.compare, mahmc.check, mahmc.check_sampler, mahmc.Run, mahmc.Comparison,
+    mahmc.trajectory, mahmc.Trajectory.to_dict, mahmc.Trajectory.to_json, Run.replay,
     Run.advance, Run.advance_all, Run.step, Run.stop, Run.extend, Run.save, Run.get, Run.ess_per_gradient,
     Run.ess, Run.rhat, Run.mcse, Run.summary, Run.to_arviz, Run.to_netcdf,
     mahmc.Comparison.figure, mahmc.Comparison.ratio, mahmc.Comparison.advance_all, mahmc.Comparison.stop,

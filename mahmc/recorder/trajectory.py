@@ -130,7 +130,18 @@ class Trajectory:
         return decided == "accepted"
 
     def to_dict(self) -> dict[str, Any]:
-        """The recording as plain values: lists, numbers and words. NaN and infinity are None."""
+        """The recording as plain values: lists, numbers and words.
+
+        Returns
+        -------
+        dict
+            All fields by name. NaN and infinity are None.
+
+        Examples
+        --------
+        >>> mahmc.trajectory(mahmc.RunSpec.of("gmm", "hmc", L=2)).to_dict()["kind"]
+        ['start', 'leapfrog', 'leapfrog', 'test', 'outer']
+        """
         found: dict[str, Any] = {}
         for f in fields(self):
             value = getattr(self, f.name)
@@ -141,7 +152,18 @@ class Trajectory:
         return made
 
     def to_json(self) -> str:
-        """The recording as JSON."""
+        """The recording as JSON.
+
+        Returns
+        -------
+        str
+            What `to_dict` returns, as text. NaN and infinity are null.
+
+        Examples
+        --------
+        >>> mahmc.trajectory(mahmc.RunSpec.of("gmm", "hmc", L=2)).to_json()[:6]
+        '{"spec'
+        """
         return as_json(self.to_dict())
 
     def __repr__(self) -> str:

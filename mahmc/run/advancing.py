@@ -291,7 +291,7 @@ class Run(Results):
         Examples
         --------
         >>> run = mahmc.sample("gmm", "mahmc", draws=1_000)
-        >>> float(run.replay(chain=3, draw=500).end["q"]) == run.draws["q"][3, 500]
+        >>> bool(run.replay(chain=3, draw=500).end["q"] == run.draws["q"][3, 500])
         True
         """
         there = self.warmup_draws if warmup else self.draws
