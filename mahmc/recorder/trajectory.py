@@ -161,8 +161,9 @@ class Trajectory:
 
         Examples
         --------
-        >>> mahmc.trajectory(mahmc.RunSpec.of("gmm", "hmc", L=2)).to_json()[:6]
-        '{"spec'
+        >>> import json
+        >>> json.loads(mahmc.trajectory(mahmc.RunSpec.of("gmm", "hmc", L=2)).to_json())["chain"]
+        0
         """
         return as_json(self.to_dict())
 
