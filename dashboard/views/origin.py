@@ -25,7 +25,7 @@ def of_target(target: Target) -> str:
 
 def of_run(spec: RunSpec, target: Target) -> str:
     """A run: "HMC on MDC · ε 0.035, L 40 · 16 chains × 20,000 draws · seed 0"."""
-    thinned = f", every {spec.thin}th" if spec.thin > 1 else ""
+    thinned = f", thinned by {spec.thin:,}" if spec.thin > 1 else ""
     size = f"{spec.chains:,} chains × {spec.draws:,} draws{thinned}"
     return f"{spec.method.title} on {of_target(target)} · {in_symbols(spec)} · {size} · seed {spec.seed}"
 
