@@ -35,6 +35,7 @@ MOST_SHIFT = 0.05  # by the browser's own measure, over a whole run
 WATCH_SHIFTS = """window.shifted = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) window.shifted += entry.hadRecentInput ? 0 : entry.value;
 }).observe({ type: "layout-shift" })"""
+NO_TRANSITION = "() => !document.getAnimations().some((animation) => animation instanceof CSSTransition)"
 # Streamlit's own, which no page can change: each selector, and why.
 OF_STREAMLIT: dict[str, str] = {}
 QUERIES: dict[str, dict[str, object]] = {
@@ -54,6 +55,9 @@ def test_nothing_jumps_and_axe_finds_nothing_serious(page: Page, serve: Servers,
     open_page(page, address(serve, name, QUERIES[shown]), TITLES.get(name, "A laboratory for mixed samplers"))
     if name in RUN:
         button, end = RUN[name]
+        settled(page)
+        if name == "explore":
+            is_drawn(page.locator(".live-chart").first)
         page.evaluate(WATCH_SHIFTS)
         main_part(page).get_by_role("button", name=button, exact=True).click()
         says(page, end, "run.1" if "side" in shown else "status")
@@ -67,6 +71,7 @@ def test_nothing_jumps_and_axe_finds_nothing_serious(page: Page, serve: Servers,
         page.wait_for_function(
             "theme => getComputedStyle(document.querySelector('.stApp')).colorScheme === theme", arg=theme
         )
+        page.wait_for_function(NO_TRANSITION)
         found += [f"{theme}: {fault}" for fault in serious(page)]
     assert found == []
 
