@@ -161,7 +161,7 @@ def _closer_look(here: Controls, shown: ViewState) -> None:
         _run_button(here, shown, [cell], "Check this cell", "checks.run.cell")
         row = [other for other in shown.cells if other.sampler == cell.sampler]
         _run_button(here, shown, row, f"Check the row of {sampler_title(cell.sampler)}", "checks.run.row")
-    component.part("findings", "lines", room=2)
+    component.part("findings", "lines", room=3)
     with page.place("kind"):
         if shown.kinds:
             _choose_kind(here, shown)
