@@ -191,6 +191,18 @@ def test_a_link_to_settings_that_were_run_shows_their_results_again(monkeypatch:
     assert tab.jobs["explore"] is jobs[4]
 
 
+def test_back_shows_a_kept_run_also_if_runs_restart_with_the_settings() -> None:
+    """The kept run comes first. So there is nothing to restart."""
+    tab = new_tab()
+    links = [{"target": "gmm", "draws": "400", "chains": "4", "seed": seed, "follow": "1"} for seed in ("1", "2")]
+    for query in links:
+        tab.follow("explore", query)
+        ended(run(tab))
+    first = tab.kept[0]
+    tab.follow("explore", links[0])
+    assert tab.jobs["explore"] is first
+
+
 def test_a_tab_that_is_closed_stops_all_its_jobs() -> None:
     tab = new_tab()
     tab.open("explore", ENDLESS)

@@ -15,7 +15,7 @@ from dashboard.figures.look import MOST_CHAINS, MOST_POINTS_OF_ONE, Chart, Serie
 MOST_POINTS = 14_400  # of all chains together, 8 bytes each
 MOST_POINTS_LIVE = 2_400  # while chains run: drawing takes time, often on the cores that the chains use
 LAST_DRAWS = 50  # in the window that follows a run
-FEW_CHAINS = 4  # so many lines have thick strokes and labels
+FEW_CHAINS = 4  # at most this number of lines have thick strokes and labels
 MOST_DOTTED, MOST_MARKED = 50, LAST_DRAWS + 2  # draws of a line with dots, and with marks of accepted and rejected
 WIDTH, WIDTH_OF_FEW, WIDTH_OF_STUCK = 1, 2, 5  # pixels
 LABEL_HEIGHT = 0.07  # share of the vertical axis
@@ -51,8 +51,8 @@ class Draws(NamedTuple):
 class Focus(NamedTuple):
     """What a trace shows of the chains.
 
-    `window` limits the trace to so many last draws. `position` are the draws of a quantity that changes if and only if
-    a proposal is accepted: with it, each draw of a short range is marked as accepted or rejected.
+    `window` is the number of last draws that the trace shows. `position` are the draws of a quantity that changes if
+    and only if a proposal is accepted: with it, each draw of a short range is marked as accepted or rejected.
     """
 
     chains: int = MOST_CHAINS

@@ -71,7 +71,7 @@ def part(
     """A place that the browser fills. The same key and place in the next run keep their DOM nodes.
 
         With `room` the place keeps its room while it is empty, so that what comes into it moves nothing: of a table, of
-    lines, or of so many remarks.
+    lines, or of remarks, whose number is `room`.
     `on_event` gets the user's action as plain JSON: from a matrix {"chosen": [row, column]} or {"row": [row]}, from a
     player {"draws": number}, from keys {"action": name}.
     """

@@ -31,7 +31,7 @@ from mahmc.targets import Target, Truth
 
 HEIGHT = 260  # pixels of a chart
 CHAINS = 4  # in a trace
-LONG, SHORT = 100, 300  # at least so many draws of the longest and of the shortest trajectories are in a trace
+LONG, SHORT = 100, 300  # draws of the longest and of the shortest trajectories that a trace has, at least
 MOST_DRAWS = 1_900  # in a trace: all of them are drawn
 ROWS = {"trace": "Traces of four chains, over the same leapfrogs", "density": "Distributions"}
 TRUTH = {"density": " The dashed line is the truth.", "mass": " The grey marks are the truth."}

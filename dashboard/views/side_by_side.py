@@ -13,7 +13,7 @@ from dashboard.figures import Chart
 from mahmc import Comparison, Run, tables
 from mahmc.targets import Truth
 
-TRACE_LEAPFROGS = 20_000  # traces show the draws of so many leapfrogs of a chain, at most
+TRACE_LEAPFROGS = 20_000  # of a chain, whose draws a trace shows, at most
 TRACE_CHAINS = 4
 
 

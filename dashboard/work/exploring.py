@@ -39,16 +39,16 @@ class ExploreRuns(TabState):
     pins: tuple[Pin, ...] = ()
 
     def replace(self, page: str, settings: Settings) -> None:
-        """Replace the settings of a page. On Explore, Back may lead to settings whose runs are kept."""
+        """Replace the settings of a page. Runs follow those of Explore, if that is switched on."""
         super().replace(page, settings)
         if page == "explore":
             self._settings_of_run_changed()
 
-    def follow(self, page: str, query: Mapping[str, str]) -> None:
-        """Take the settings from a link. If it leads to runs that the tab still has, they are shown again."""
-        super().follow(page, query)
-        if page == "explore":
-            self._recall(self.settings[page])
+    def arrive(self, page: str, settings: Settings) -> None:
+        """Take the settings of a link. Runs of these settings that the tab still has are shown again, first of all."""
+        if isinstance(settings, ExploreSettings):
+            self._recall(settings)
+        super().arrive(page, settings)
 
     def start(self, place: str, job: Job[Any]) -> None:
         """Start a job in its place. A run that was there is kept for a while."""

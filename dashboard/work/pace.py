@@ -116,5 +116,5 @@ class Pace:
 
     @property
     def _group(self) -> int:
-        """The draws of a tenth of a second: so many are made and shown together at most."""
+        """The draws of a tenth of a second. At most this number is made and shown together."""
         return max(1, int(LATEST * self._rate))

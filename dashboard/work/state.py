@@ -39,7 +39,11 @@ class TabState:
         """Take the settings from a link, unless it is the link of the present settings."""
         if dict(query) != link.write(self.settings[page]):
             settings, self.problems[page] = link.read(DEFAULTS[page], query, self.uploads)
-            self.replace(page, settings)
+            self.arrive(page, settings)
+
+    def arrive(self, page: str, settings: Settings) -> None:
+        """Take the settings of a link."""
+        self.replace(page, settings)
 
     def change(self, page: str, name: str, value: Any) -> None:
         """Change one entry of a page's settings: the event of a widget."""
